@@ -1,0 +1,1 @@
+"""Agent command lines as data: manifests, prompts, running one, reading its signal."""

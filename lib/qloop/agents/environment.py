@@ -1,0 +1,54 @@
+"""The environment of what qloop starts: an allow-list, so that nothing steers by accident.
+
+Neither the caller's `GIT_*` nor its `QLOOP_*` nor another agent's session variables get through.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+
+_PASSED = (
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+)
+_NEVER = ("GIT_*", "QLOOP_*")
+
+
+def base_environment(
+    env_pass: Iterable[str], outer: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """What set-up and gate commands see of qloop's own environment."""
+    return {**passed_through((*_PASSED, *env_pass), outer), "TERM": "dumb"}
+
+
+def passed_through(
+    patterns: Iterable[str], outer: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The variables whose names match one of *patterns* (names, or globs such as `X_*`)."""
+    wanted = tuple(patterns)
+    return {
+        name: value
+        for name, value in (os.environ if outer is None else outer).items()
+        if any(fnmatchcase(name, pattern) for pattern in wanted)
+        and not any(fnmatchcase(name, pattern) for pattern in _NEVER)
+    }

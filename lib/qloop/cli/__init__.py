@@ -1,0 +1,1 @@
+"""The door: click commands, one call each, and the exit codes."""

@@ -1,0 +1,46 @@
+"""What commands share: the types and options that they all spell the same way.
+
+Errors: click.BadParameter for an option's value, which the door turns into exit code 64.
+"""
+
+from pathlib import Path
+
+import click
+
+from qloop.system.clock import parse_duration_s
+from qloop.system.errors import BadInput
+
+STATE_FILE = "quantum.json"
+
+
+class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in newer clicks only
+    """A length of time such as `90s`, `15m` or `2h`; the value is in seconds; 0 leaves no time at all."""
+
+    name = "dur"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Seconds. Raises click.BadParameter."""
+        try:
+            return parse_duration_s(str(value))
+        except BadInput as exc:
+            self.fail(str(exc), param, ctx)
+
+
+quantum_option = click.option(
+    "--quantum",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help=f"The state file.  [default: {STATE_FILE} in the main checkout's root]",
+)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the data as JSON.")
+
+
+def resolve_quantum(root: Path, option: Path | None) -> Path:
+    """The state file's real path: as given, seen from the current folder, or the default in *root*.
+
+    Links are followed, so that replacing the file replaces what the link points at.
+    """
+    return (root / STATE_FILE if option is None else option).resolve()

@@ -1,0 +1,118 @@
+"""What the planning commands do once their words are parsed."""
+
+from pathlib import Path
+from typing import Literal
+
+from qloop.cli.context import STATE_FILE, resolve_quantum
+from qloop.plan.dag import blockers, next_wave, standing, waves_preview
+from qloop.plan.document import load_document
+from qloop.plan.model import Plan
+from qloop.plan.validate import check_plan, find_faults
+from qloop.repo.checkout import find_repository
+from qloop.system.errors import Faults, InputMissing
+from qloop.ui import console
+from qloop.ui.waves import show_waves
+
+
+def compile_here(prd: Path, out: Path | None, *, update: bool, as_json: bool) -> int:
+    """Compile a document into the state file; refused while a run is on."""
+    from qloop.repo.exclude import ensure_excluded
+    from qloop.run import holder
+    from qloop.run.planning import plan_into
+    from qloop.state.store import store_for
+
+    if not prd.exists():
+        raise InputMissing("there is no such requirements document", where=str(prd))
+    repository = find_repository(Path.cwd())
+    state_file = resolve_quantum(repository.root, out)
+    private = holder.private_folder(repository)
+    private.mkdir(exist_ok=True)
+    lock = holder.try_lock(repository)
+    if lock is None:
+        raise holder.busy(private)
+    try:
+        ensure_excluded(repository, state_file)
+        store = store_for(state_file, repository.root)
+        archive = private / "archive"
+        made = plan_into(store, prd, repository.root, update=update, archive=archive)
+    finally:
+        holder.release(lock)
+    if as_json:
+        console.print_json(made.document)
+    for line in made.lines:
+        console.say(line)
+    return 0
+
+
+def validate_file(file: Path | None, *, as_json: bool) -> int:
+    """Check a state file; its faults are told as data or as an error."""
+    path = file if file is not None else default_state_file(None)
+    document = load_document(path)
+    faults = find_faults(document)
+    if as_json:
+        rows = [{"path": one.path, "message": one.message, "value": one.value} for one in faults]
+        console.print_json({"valid": not faults, "faults": rows})
+        return Faults.exit_code if faults else 0
+    plan = check_plan(document, str(path))
+    console.result(f"{path}: {len(plan.stories)} stories, no fault")
+    return 0
+
+
+def show_waves_here(
+    *, only_next: bool, max_parallel: int | None, quantum: Path | None, as_json: bool
+) -> int:
+    """The waves to come, or the one that would start now."""
+    plan = read_plan(default_state_file(quantum))
+    slots = 1 if plan.execution.force_sequential else max_parallel or _slots(plan)
+    if not only_next:
+        show_waves(plan, waves_preview(plan, slots, slots == 1), as_json=as_json)
+        return 0
+    at_work = sum(story.status == "in_progress" for story in plan.stories)
+    free = max(0, slots - at_work)
+    chosen = [story.id for story in next_wave(plan, free_slots=free, running=())]
+    state = standing(plan)
+    if as_json:
+        console.print_json({"state": state, "stories": chosen})
+        return 0
+    console.result(f"{state}: {', '.join(chosen)}" if chosen else state)
+    for why in blockers(plan).values():
+        console.result(why)
+    return 0
+
+
+def change_story(
+    story_id: str, quantum: Path | None, word: Literal["reset", "block", "unblock"]
+) -> int:
+    """Reset, block or unblock a story."""
+    from qloop.run import stories
+
+    repository = find_repository(Path.cwd())
+    state_file = resolve_quantum(repository.root, quantum)
+    console.say(stories.change_story(repository, state_file, story_id, word))
+    return 0
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in a state file. Raises InputMissing, Faults."""
+    return check_plan(load_document(path), str(path))
+
+
+def default_state_file(option: Path | None) -> Path:
+    """The state file as given, else the main checkout's, else the one in this folder."""
+    if option is not None:
+        return option
+    try:
+        return resolve_quantum(find_repository(Path.cwd()).root, None)
+    except InputMissing:
+        here = Path(STATE_FILE)
+        if here.exists():
+            return here
+        raise
+
+
+def _slots(plan: Plan) -> int:
+    from qloop.run.config import load_config
+    from qloop.run.prepare import Wanted, max_parallel
+
+    root = find_repository(Path.cwd()).root
+    return max_parallel(plan, Wanted(), load_config(root))

@@ -1,0 +1,146 @@
+"""Running: `run`, `stop`, `demo`, `init`, and the coordinator that the driver starts."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from qloop.cli.context import Duration, quantum_option
+
+RUN_OPTIONS = (
+    click.argument("prd", required=False, type=click.Path(path_type=Path), metavar="[PRD]"),
+    click.option(
+        "--coordinator",
+        is_flag=True,
+        help="One short-lived coordinator process per wave.  [default]",
+    ),
+    quantum_option,
+    click.option(
+        "--runner",
+        "--tool",
+        metavar="NAME",
+        help="The runner for implementers; a story's own wins.  [default: qloop.toml, else auto]",
+    ),
+    click.option("--model", metavar="NAME", help="Handed to the runner."),
+    click.option(
+        "--max-parallel",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Implementers at work at once.  [default: the plan, qloop.toml, else 4]",
+    ),
+    click.option(
+        "--max-iterations",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Waves before giving up; 0 runs none.",
+    ),
+    click.option(
+        "--max-retries",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Set retries.maxAttempts of every story, in the file.",
+    ),
+    click.option(
+        "--timeout", "timeout_s", type=Duration(), help="One implementer.  [default: 15m]"
+    ),
+    click.option(
+        "--gate-timeout",
+        "gate_timeout_s",
+        type=Duration(),
+        help="One gate command; one that runs longer is red.  [default: 10m]",
+    ),
+    click.option(
+        "--wave-timeout",
+        "wave_timeout_s",
+        type=Duration(),
+        help="One coordinator, not counting its wait to land.  [default: from its stories]",
+    ),
+    click.option(
+        "--strict-waves", is_flag=True, help="Start a wave only when the last one has ended."
+    ),
+    click.option("--sequential", is_flag=True, help="Waves of one story, one at a time."),
+    click.option(
+        "--accept-prd-change",
+        is_flag=True,
+        help="Take the PRD's present content as the one that the plan was made from.",
+    ),
+    click.option("--dry-run", is_flag=True, help="Print the waves that would run; change nothing."),
+    click.option("--json", "as_json", is_flag=True, help="Events as NDJSON on standard output."),
+    click.option(
+        "--non-interactive",
+        is_flag=True,
+        help="Never ask.  [default: on when standard input is no terminal]",
+    ),
+)
+
+
+def _with_run_options(command: Any) -> Any:
+    for option in reversed(RUN_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command("run")
+@_with_run_options
+def run(
+    prd: Path | None,
+    quantum: Path | None,
+    dry_run: bool,
+    as_json: bool,
+    coordinator: bool,  # noqa: ARG001 -- names the default mode
+    non_interactive: bool,  # noqa: ARG001 -- a run asks nothing
+    **wishes: Any,
+) -> int:
+    """Run waves until every story has passed or none can start.
+
+    PRD is the requirements document that the plan is made from where there is no plan yet.
+    """
+    from qloop.cli.running import preview, run_here
+    from qloop.run.prepare import Wanted
+
+    if dry_run:
+        return preview(prd, quantum, Wanted(**wishes), as_json=as_json)
+    return run_here(prd, quantum, Wanted(**wishes), as_json=as_json)
+
+
+@click.command("stop")
+@click.option("--now", is_flag=True, help="End what runs at once, without a grace period.")
+def stop(now: bool) -> int:
+    """End the run that holds this repository; it can be taken up again."""
+    from qloop.cli.running import stop_here
+
+    return stop_here(now=now)
+
+
+@click.command("demo")
+@click.argument("folder", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
+def demo(folder: Path | None) -> int:
+    """Run a small made-up project in a scratch repository, without any agent."""
+    from qloop.cli.running import run_demo
+
+    return run_demo(folder)
+
+
+@click.command("init")
+@quantum_option
+def init(quantum: Path | None) -> int:
+    """Prepare this repository: keep qloop's files out of commits, and show what comes next."""
+    from qloop.cli.starting import initialise
+
+    return initialise(quantum)
+
+
+@click.command("coordinator", hidden=True)
+@click.option("--wave", "wave_id", required=True, help="The wave's id.")
+@click.option("--stories", required=True, help="The ids of its stories, by commas.")
+@quantum_option
+@click.option("--prd", type=click.Path(path_type=Path), help="The requirements document.")
+@click.option("--reports", type=int, help="The descriptor of the pipe to the driver.")
+def coordinator(
+    wave_id: str, stories: str, quantum: Path | None, prd: Path | None, reports: int | None
+) -> int:
+    """Run one wave and say its signal; started by the driver."""
+    from qloop.cli.running import coordinate
+
+    return coordinate(wave_id, tuple(stories.split(",")), quantum, prd, reports)
+

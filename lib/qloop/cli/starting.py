@@ -1,0 +1,48 @@
+"""`init` and `demo`: from nothing to a first run."""
+
+import tempfile
+from pathlib import Path
+
+from qloop.cli.context import resolve_quantum
+from qloop.repo.checkout import Repository, find_repository
+from qloop.repo.exclude import ensure_excluded
+from qloop.repo.fresh import make_repository
+from qloop.run.holder import private_folder
+from qloop.system.assets import read_asset
+from qloop.system.errors import BadInput
+from qloop.ui import console
+
+DEMO_PRD = "demo.md"
+
+
+def initialise(quantum: Path | None) -> int:
+    """Prepare the repository here; says what was done and what comes next."""
+    repository = find_repository(Path.cwd())
+    state_file = resolve_quantum(repository.root, quantum)
+    added = ensure_excluded(repository, state_file)
+    private_folder(repository).mkdir(exist_ok=True)
+    where = repository.git_dir / "info" / "exclude"
+    if added:
+        console.say(f".qloop/ and {state_file.name} are kept out of commits ({where})")
+    else:
+        console.say("this repository is prepared already")
+    if not state_file.exists():
+        console.say("next: write a requirements document, then `qloop --coordinator prd.md`;")
+        console.say("`qloop demo` shows a whole run, and its prd.md shows the form")
+    else:
+        console.say("next: `qloop waves` shows what would run, `qloop` runs it")
+    return 0
+
+
+def prepare_demo(folder: Path | None) -> tuple[Repository, Path]:
+    """A scratch repository with a requirements document. Raises BadInput for a folder in use."""
+    place = folder or Path(tempfile.mkdtemp(prefix="qloop-demo-"))
+    if place.exists() and any(place.iterdir()):
+        raise BadInput(
+            "this folder is not empty", where=str(place), fix="name one that is not there yet"
+        )
+    prd = place / "prd.md"
+    make_repository(
+        place, {prd.name: read_asset("examples", DEMO_PRD)}, "The project as it stands"
+    )
+    return find_repository(place), prd

@@ -1,0 +1,130 @@
+"""Cleaning, recovering, and the toolkit: `worktree`, `salvage`, `guard`, `signal`, `schema`."""
+
+import sys
+
+import click
+
+from qloop.cli.context import json_option
+
+
+@click.group("worktree")
+def worktree() -> None:
+    """List or clean the worktrees of attempts."""
+
+
+@worktree.command("list")
+@json_option
+def worktree_list(as_json: bool) -> int:
+    """Show every attempt's worktree: story, attempt, path, branch, commit."""
+    from qloop.cli.cleaning import list_worktrees
+
+    return list_worktrees(as_json=as_json)
+
+
+@worktree.command("clean")
+@click.option("--all", "everything", is_flag=True, help="Also those of a run that is interrupted.")
+@click.option("--dry-run", is_flag=True, help="Say what would be removed; remove nothing.")
+@json_option
+def worktree_clean(everything: bool, dry_run: bool, as_json: bool) -> int:
+    """Remove worktrees that no run uses; their work is salvaged first."""
+    from qloop.cli.cleaning import clean_worktrees
+
+    return clean_worktrees(everything=everything, dry_run=dry_run, as_json=as_json)
+
+
+@click.group("salvage")
+def salvage() -> None:
+    """List, show or restore work that attempts left."""
+
+
+@salvage.command("list")
+@json_option
+def salvage_list(as_json: bool) -> int:
+    """Show what was kept of every attempt: story, attempt, ref, commit, when, why."""
+    from qloop.cli.cleaning import list_salvaged
+
+    return list_salvaged(as_json=as_json)
+
+
+@salvage.command("show")
+@click.argument("story")
+@click.option("--attempt", type=click.IntRange(min=1), help="Its number.  [default: the newest]")
+def salvage_show(story: str, attempt: int | None) -> int:
+    """Show what an attempt changed."""
+    from qloop.cli.cleaning import show_salvaged
+
+    return show_salvaged(story, attempt)
+
+
+@salvage.command("restore")
+@click.argument("story")
+@click.option("--attempt", type=click.IntRange(min=1), help="Its number.  [default: the newest]")
+@click.option("--branch", help="The new branch's name.  [default: qloop/STORY-N]")
+def salvage_restore(story: str, attempt: int | None, branch: str | None) -> int:
+    """Make a new branch of what an attempt left; no checkout is touched."""
+    from qloop.cli.cleaning import restore_salvaged
+
+    return restore_salvaged(story, attempt, branch)
+
+
+@click.group("guard")
+def guard() -> None:
+    """Check what an agent did to a branch."""
+
+
+@guard.command("head-advance")
+@click.argument("before")
+@click.argument("after", default="HEAD")
+def head_advance(before: str, after: str) -> int:
+    """Silence and exit 0 where AFTER descends from BEFORE; else exit 1 and both names."""
+    from qloop.cli.cleaning import check_head_advance
+
+    return check_head_advance(before, after)
+
+
+@click.group("signal")
+def signal() -> None:
+    """Read the signal in an agent's output."""
+
+
+@signal.command("parse")
+@click.option("--exit-code", type=int, default=0, help="How the agent ended.  [default: 0]")
+@click.option("--format", "form", type=click.Choice(["text"]), default="text")
+def signal_parse(exit_code: int, form: str) -> int:  # noqa: ARG001 -- one format so far
+    """Read an agent's output on standard input; print {signal, line, why} as JSON."""
+    from dataclasses import asdict
+
+    from qloop.agents.signals import parse_signal
+    from qloop.ui import console
+
+    text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    console.print_json(asdict(parse_signal(text, exit_code)))
+    return 0
+
+
+@click.command("schema")
+@click.argument("name", type=click.Choice(["quantum", "config", "event"]), default="quantum")
+def schema(name: str) -> int:
+    """Print the JSON Schema of quantum.json, qloop.toml (config) or the journal's events."""
+    from qloop.cli.schemas import read_schema
+    from qloop.ui import console
+
+    console.result(read_schema(name).rstrip("\n"))
+    return 0
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> int:
+    """Print what sets up completion in a shell: eval "$(qloop completion bash)"."""
+    from click.shell_completion import get_completion_class
+
+    from qloop.cli.commands import cli
+    from qloop.ui import console
+
+    kind = get_completion_class(shell)
+    assert kind is not None  # the choice names only what click knows
+    console.result(kind(cli, {}, "qloop", "_QLOOP_COMPLETE").source())
+    return 0
+
+

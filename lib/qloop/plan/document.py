@@ -1,0 +1,190 @@
+"""The text of quantum.json: bytes to a document and back, nothing lost on the way.
+
+Errors: InputMissing where there is no file; BadInput for what cannot be read, is not UTF-8 or not
+JSON; Faults for doubled keys and for numbers that JSON does not have, with whatever else is wrong
+with the plan. Source: RFC 8259.
+"""
+
+import codecs
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from qloop.plan.faults import Fault, faults_error, render_path, show
+from qloop.plan.memory import collector_paused
+from qloop.plan.model import Json
+from qloop.plan.validate import find_faults
+from qloop.system.errors import BadInput, InputMissing
+
+DEEPEST = 100
+"""Levels of nesting that a document may have; beyond, Python's own stack would end first."""
+
+
+def load_document(path: Path) -> Json:
+    """The document in a file. Raises InputMissing, BadInput, Faults."""
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputMissing(
+            "there is no such file", where=str(path), fix="make one: qloop plan PRD"
+        ) from None
+    except IsADirectoryError:
+        raise BadInput("this is a folder, not a file", where=str(path)) from None
+    except OSError as exc:
+        raise BadInput(f"cannot be read: {exc.strerror}", where=str(path)) from exc
+    return parse_document(data, str(path))
+
+
+def parse_document(data: bytes, where: str) -> Json:
+    """The object that *data* holds; *where* names it in messages. Raises BadInput, Faults."""
+    text = _decode(data, where)
+    reader = _Reader()
+    with collector_paused():
+        root = _read(text, reader, where)
+        if not isinstance(root, dict):
+            raise BadInput(f"must hold one JSON object, not {_name(root)}", where=where)
+        if _is_too_deep(root):
+            raise _too_deep(where)
+        if reader.refused:
+            # Nothing may come of this text, so what else is wrong with the plan is told along.
+            raise faults_error([*_find_oddities(root), *find_faults(root)], where)
+    return root
+
+
+def render_document(document: Json) -> bytes:
+    """The bytes of a document: indented by two, keys in their order, a line end at the end."""
+    try:
+        return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    except orjson.JSONEncodeError:
+        # Integers beyond 64 bits and halves of surrogate pairs, which only the slow way knows.
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return text.encode("utf-8", "backslashreplace")
+
+
+class _Refused(float):
+    """Stands in the tree for a number that JSON does not have."""
+
+    text: str
+
+
+class _Doubled(dict[str, Any]):
+    """An object of which a key stands more than once: the last value counts, all are kept."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+class _Reader:
+    """Builds the tree, and remembers whether anything in it must be refused."""
+
+    def __init__(self) -> None:
+        self.refused = False
+
+    def build_object(self, pairs: list[tuple[str, Any]]) -> Json:
+        made = dict(pairs)
+        if len(made) == len(pairs):
+            return made
+        self.refused = True
+        return _Doubled(pairs)
+
+    def build_float(self, text: str) -> float:
+        number = float(text)
+        return self.refuse(text) if math.isinf(number) else number
+
+    def refuse(self, text: str) -> _Refused:
+        self.refused = True
+        number = _Refused(text)
+        number.text = text
+        return number
+
+
+def _decode(data: bytes, where: str) -> str:
+    body = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as exc:
+        offset = exc.start + len(data) - len(body)
+        raise BadInput(
+            f"not UTF-8: byte {offset} is 0x{data[offset]:02x}", where=where, fix="save it as UTF-8"
+        ) from None
+
+
+def _read(text: str, reader: _Reader, where: str) -> Any:
+    if not text.strip():
+        raise BadInput("not JSON: the file is empty", where=f"{where}, line 1, column 1")
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=reader.build_object,
+            parse_float=reader.build_float,
+            parse_constant=reader.refuse,
+        )
+    except json.JSONDecodeError as exc:
+        place = f"{where}, line {exc.lineno}, column {exc.colno}"
+        raise BadInput(f"not JSON: {exc.msg[:1].lower()}{exc.msg[1:]}", where=place) from None
+    except RecursionError:
+        raise _too_deep(where) from None
+    except ValueError:
+        raise BadInput("holds a number of thousands of digits", where=where) from None
+
+
+def _find_oddities(root: Any) -> list[Fault]:
+    """Every doubled key and every refused number, in the order of the text."""
+    faults: list[Fault] = []
+    stack: list[tuple[tuple[str | int, ...], Any]] = [((), root)]
+    while stack:
+        path, node = stack.pop()
+        if isinstance(node, _Refused):
+            faults.append(Fault(render_path(path), f"no JSON number: {node.text}", node.text))
+        if isinstance(node, _Doubled):
+            faults += _doubled_keys(path, node)
+        stack += [((*path, key), child) for key, child in reversed(_children(node))]
+    return faults
+
+
+def _doubled_keys(path: tuple[str | int, ...], node: _Doubled) -> list[Fault]:
+    seen: set[str] = set()
+    faults = []
+    for key, value in node.pairs:
+        if key in seen:
+            message = f"duplicate key, here with {_name(value)}"
+            faults.append(Fault(render_path((*path, key)), message, value))
+        seen.add(key)
+    return faults
+
+
+def _children(node: Any) -> list[tuple[str | int, Any]]:
+    if isinstance(node, _Doubled):
+        return list(node.pairs)
+    if isinstance(node, dict):
+        return list(node.items())
+    return list(enumerate(node)) if isinstance(node, list) else []
+
+
+def _name(value: Any) -> str:
+    """A value in a few words: of what holds others, only its kind."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "an array"
+    return value.text if isinstance(value, _Refused) else show(value)
+
+
+def _is_too_deep(root: Json) -> bool:
+    layer: list[Any] = [root]
+    for _ in range(DEEPEST):
+        layer = [
+            child
+            for node in layer
+            for child in (node.values() if isinstance(node, dict) else node)
+            if isinstance(child, (dict, list))
+        ]
+        if not layer:
+            return False
+    return True
+
+
+def _too_deep(where: str) -> BadInput:
+    return BadInput(f"nested deeper than {DEEPEST} levels", where=where)

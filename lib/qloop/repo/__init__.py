@@ -1,0 +1,1 @@
+"""Everything git: attempt repositories, the guard, salvage, landing."""

@@ -1,0 +1,79 @@
+"""Bringing an attempt's objects into the person's repository, each of them checked.
+
+git streams one pack from repository to repository, computes every object's name anew, and lets
+none in that is broken or points to something that is not there. No ref moves.
+Errors: CarryFailed. Source: git-fetch(1), git-config(1) (fetch.fsckObjects), git-lfs(1).
+"""
+
+import hashlib
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from qloop.repo.checkout import Repository
+from qloop.repo.removal import is_real_file
+from qloop.repo.worksite import Workspace
+from qloop.system.errors import InternalFailure
+
+_SETTINGS = (
+    "fetch.fsckObjects=true",
+    "fetch.negotiationAlgorithm=default",
+    "fetch.recurseSubmodules=false",
+    "fetch.unpackLimit=100",
+    "fetch.writeCommitGraph=false",
+    "protocol.file.allow=always",
+    "protocol.version=2",
+)
+_OPTIONS = (
+    "--quiet",
+    "--no-auto-maintenance",
+    "--no-recurse-submodules",
+    "--no-tags",
+    "--no-write-fetch-head",
+)
+_LARGE_FILE = re.compile(r"[0-9a-f]{64}")
+
+
+class CarryFailed(InternalFailure):
+    """An attempt's objects are broken or incomplete, so none of them was taken."""
+
+
+def carry(ws: Workspace, repository: Repository, tip: str) -> None:
+    """Make *tip* and what it reaches part of the person's repository. Raises CarryFailed.
+
+    The attempt repository must have been restored before.
+    """
+    if tip == ws.start:
+        return
+    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
+    done = repository.git.attempt(
+        *settings, "fetch", *_OPTIONS, f"--negotiation-tip={ws.start}", str(ws.git_dir), tip
+    )
+    if done.code != 0 or repository.git.find(f"{tip}^{{commit}}") is None:
+        raise CarryFailed("the attempt's commits could not be taken over", where=done.complaint)
+    _carry_large_files(ws.git_dir / "lfs" / "objects", repository.git_dir / "lfs" / "objects")
+
+
+def _carry_large_files(source: Path, target: Path) -> None:
+    """Copy what git-lfs stored for the attempt: a commit has only the names of such files."""
+    for path in source.glob("??/??/*"):
+        place = target / path.relative_to(source)
+        if _LARGE_FILE.fullmatch(path.name) and is_real_file(path) and not place.exists():
+            _copy_checked(path, place)
+
+
+def _copy_checked(path: Path, place: Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as out:
+        copy = Path(out.name)
+        with path.open("rb") as data:
+            shutil.copyfileobj(data, out)
+    try:
+        with copy.open("rb") as data:
+            if hashlib.file_digest(data, "sha256").hexdigest() != path.name:
+                raise CarryFailed("a large file is not what its name says", where=path.name)
+        copy.chmod(0o644)
+        copy.replace(place)
+    finally:
+        copy.unlink(missing_ok=True)

@@ -1,0 +1,129 @@
+"""The person's repository: where it is, what it can and cannot be used for, its configuration.
+
+Errors: InputMissing where there is no repository, BadInput where it is of a kind that qloop
+cannot work on. Source: git-rev-parse(1), gitrepository-layout(5).
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from qloop.repo.git import Git, GitFailed, persons_git
+from qloop.system import process
+from qloop.system.errors import BadInput, InputMissing, InternalFailure
+
+OLDEST_GIT = (2, 38)
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository with a checkout. All paths are absolute and resolved."""
+
+    root: Path
+    """The main checkout's folder, whichever worktree qloop was started in."""
+    git_dir: Path
+    """The common git directory, shared by all worktrees."""
+
+    @property
+    def git(self) -> Git:
+        """Git on the repository's refs and objects."""
+        return Git(self.git_dir)
+
+    @property
+    def objects(self) -> Path:
+        """Where the repository keeps its objects."""
+        return self.git_dir / "objects"
+
+    @property
+    def private(self) -> Path:
+        """qloop's own folder within the git directory."""
+        return self.git_dir / "qloop"
+
+
+def find_repository(cwd: Path) -> Repository:
+    """The repository that *cwd* lies in. Raises InputMissing, or BadInput for a bare one."""
+    done = persons_git(
+        cwd,
+        "rev-parse",
+        "--path-format=absolute",
+        "--git-common-dir",
+        "--git-dir",
+        "--is-bare-repository",
+    )
+    if done.code != 0:
+        raise _not_found(cwd, done)
+    common, own, bare = done.text.split("\n")
+    git_dir = Path(common).resolve()
+    if bare == "true" or _is_bare(git_dir):
+        raise BadInput(
+            "this repository is bare", where=str(git_dir), fix="run qloop in a clone of it"
+        )
+    return Repository(root=_main_root(cwd, git_dir, Path(own).resolve()), git_dir=git_dir)
+
+
+def find_git(cwd: Path) -> Git:
+    """Git on whatever repository *cwd* lies in, a bare one or a linked worktree too."""
+    done = persons_git(cwd, "rev-parse", "--absolute-git-dir")
+    if done.code != 0:
+        raise _not_found(cwd, done)
+    return Git(Path(done.text))
+
+
+def git_version() -> tuple[int, ...]:
+    """The version of the installed git. Raises InputMissing where there is none."""
+    try:
+        done = process.run(["git", "--version"])
+    except OSError as exc:
+        raise InputMissing("git is not installed", fix="install git 2.38 or newer") from exc
+    match = re.search(r"(\d+(?:\.\d+)+)", done.text)
+    if match is None:
+        raise InternalFailure(f"git does not tell its version: {done.text!r}")
+    return tuple(int(part) for part in match.group(1).split("."))
+
+
+def check_git_version() -> None:
+    """Raise BadInput where git is too old to merge without a checkout."""
+    version = git_version()
+    if version[:2] < OLDEST_GIT:
+        raise BadInput(
+            f"git {'.'.join(map(str, version))} is too old", fix="install git 2.38 or newer"
+        )
+
+
+def head_commit(repository: Repository) -> str:
+    """The main checkout's commit. Raises BadInput where there is none yet."""
+    commit = repository.git.find("HEAD^{commit}")
+    if commit is None:
+        raise BadInput(
+            "this repository has no commit yet",
+            where=str(repository.root),
+            fix="make a first one: git commit --allow-empty -m start",
+        )
+    return commit
+
+
+def _not_found(cwd: Path, done: process.Completed) -> Exception:
+    if "not a git repository" in done.complaint:
+        return InputMissing(
+            "not a git repository",
+            where=str(cwd),
+            fix="change into one, or make one: git init && git commit --allow-empty -m start",
+        )
+    return BadInput("git refuses this folder", where=str(cwd), fix=done.complaint)
+
+
+def _is_bare(git_dir: Path) -> bool:
+    done = Git(git_dir).attempt("config", "--bool", "core.bare")
+    if done.code not in (0, 1):
+        raise GitFailed(done)
+    return done.text == "true"
+
+
+def _main_root(cwd: Path, git_dir: Path, own_dir: Path) -> Path:
+    if own_dir == git_dir:
+        return Path(persons_git(cwd, "rev-parse", "--show-toplevel").text).resolve()
+    done = persons_git(git_dir.parent, "rev-parse", "--path-format=absolute", "--show-toplevel")
+    if done.code == 0 and git_dir.name == ".git":
+        return Path(done.text).resolve()
+    configured = Git(git_dir).attempt("config", "core.worktree")
+    return (git_dir / configured.text).resolve() if configured.code == 0 else git_dir.parent

@@ -1,0 +1,180 @@
+"""The one door to git: plumbing calls that nothing in a repository or around it can bend.
+
+Every call names its git directory, obeys no `GIT_*` of the caller, runs no hook, reads no replace
+refs, grafts, system or global configuration, takes no optional lock and cannot prompt. Commits
+are full object names. Errors: GitFailed when git itself failed. Source: git(1), git-config(1).
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from qloop.system import process
+from qloop.system.errors import InternalFailure
+
+QLOOP_NAME = "qloop"
+QLOOP_EMAIL = "qloop@localhost"
+
+_OWN_CONFIG = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.attributesFile=/dev/null",
+    "core.quotePath=false",
+    "color.ui=false",
+    "commit.gpgSign=false",
+    "diff.noprefix=false",
+    "gc.auto=0",
+    "log.showSignature=false",
+    "maintenance.auto=false",
+    "merge.directoryRenames=false",
+    "safe.directory=*",
+)
+_OWN_ENVIRONMENT = {
+    "GIT_ASKPASS": "true",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_AUTHOR_EMAIL": QLOOP_EMAIL,
+    "GIT_AUTHOR_NAME": QLOOP_NAME,
+    "GIT_COMMITTER_EMAIL": QLOOP_EMAIL,
+    "GIT_COMMITTER_NAME": QLOOP_NAME,
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_EDITOR": "true",
+    "GIT_GRAFT_FILE": "/dev/null",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+
+
+class GitFailed(InternalFailure):
+    """A git command failed where it should have worked."""
+
+    def __init__(self, done: process.Completed) -> None:
+        words = [word for word in done.argv[1:] if not word.startswith(("--git-dir", "--work-tree"))]
+        super().__init__(
+            f"git ended with {done.code}: {done.complaint or 'no message'}",
+            where="git " + " ".join(_without_config(words)[:8]),
+        )
+        self.done = done
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """Git bound to one git directory, and where given to a work tree, index or object store."""
+
+    git_dir: Path
+    work_tree: Path | None = None
+    index: Path | None = None
+    objects: Path | None = None
+
+    def using(
+        self,
+        *,
+        work_tree: Path | None = None,
+        index: Path | None = None,
+        objects: Path | None = None,
+    ) -> "Git":
+        """The same repository with another work tree, index file or object directory."""
+        return replace(
+            self,
+            work_tree=work_tree or self.work_tree,
+            index=index or self.index,
+            objects=objects or self.objects,
+        )
+
+    def attempt(
+        self,
+        *args: str,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        timeout_s: float = process.SHORT_COMMAND_LIMIT_S,
+    ) -> process.Completed:
+        """Run git and return what came of it, whatever its exit code."""
+        argv = ["git", f"--git-dir={self.git_dir}"]
+        if self.work_tree is not None:
+            argv.append(f"--work-tree={self.work_tree}")
+        for setting in _OWN_CONFIG:
+            argv += ("-c", setting)
+        return process.run(
+            [*argv, *args],
+            cwd=self.work_tree or self.git_dir,
+            env={**self._environment(), **(env or {})},
+            stdin=stdin,
+            timeout_s=timeout_s,
+        )
+
+    def run(
+        self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None
+    ) -> process.Completed:
+        """Run git; raises GitFailed on any exit code but 0."""
+        done = self.attempt(*args, stdin=stdin, env=env)
+        if done.code != 0:
+            raise GitFailed(done)
+        return done
+
+    def text(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> str:
+        """Standard output as text, without the final line end."""
+        return self.run(*args, stdin=stdin, env=env).text
+
+    def fields(self, *args: str, stdin: bytes = b"") -> list[str]:
+        """Standard output of a `-z` command, split at its NUL bytes."""
+        return split_nul(self.run(*args, stdin=stdin).out)
+
+    def holds(self, *args: str) -> bool:
+        """True for exit code 0, False for 1; raises GitFailed for anything else."""
+        done = self.attempt(*args)
+        if done.code not in (0, 1):
+            raise GitFailed(done)
+        return done.code == 0
+
+    def find(self, revision: str) -> str | None:
+        """The object name of a revision, or None where there is none such."""
+        done = self.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", revision)
+        return done.text if done.code == 0 else None
+
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """Whether *older* is *newer* or stands in its history."""
+        return self.holds("merge-base", "--is-ancestor", older, newer)
+
+    def _environment(self) -> dict[str, str]:
+        env = {**outer_environment(), **_OWN_ENVIRONMENT}
+        if self.index is not None:
+            env["GIT_INDEX_FILE"] = str(self.index)
+        if self.objects is not None:
+            env["GIT_OBJECT_DIRECTORY"] = str(self.objects)
+        return env
+
+
+def outer_environment() -> dict[str, str]:
+    """qloop's own environment without what would steer git."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
+
+def persons_git(cwd: Path, *args: str) -> process.Completed:
+    """Run git as the person would in *cwd*, with their configuration but none of `GIT_*`."""
+    env = {**outer_environment(), "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+    env["GIT_TERMINAL_PROMPT"] = "0"
+    return process.run(["git", *args], cwd=cwd, env=env)
+
+
+def split_nul(data: bytes) -> list[str]:
+    """NUL-separated output as a list of file system strings."""
+    return [os.fsdecode(part) for part in data.split(b"\0") if part]
+
+
+def pairs(items: list[str]) -> Iterator[tuple[str, str]]:
+    """Consecutive items, two at a time."""
+    return zip(items[::2], items[1::2], strict=True)
+
+
+def _without_config(words: list[str]) -> list[str]:
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if skip or word == "-c":
+            skip = not skip
+            continue
+        kept.append(word)
+    return kept

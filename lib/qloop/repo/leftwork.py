@@ -1,0 +1,192 @@
+"""The tree of all that lies in a worktree, whatever its index says.
+
+It is built in a fresh index, from paths that are looked at one by one: no sparse, skip-worktree
+or assume-unchanged setting hides work, no repository in the worktree is asked for its state, and
+the content of a repository that the agent made there is taken as files.
+Errors: GitFailed. Source: git-update-index(1), git-ls-files(1), git-cat-file(1).
+"""
+
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from qloop.repo.git import Git, GitFailed
+from qloop.repo.removal import is_real_folder, lies_there, walk_files
+from qloop.repo.worksite import Workspace
+
+_GITLINK = "160000"
+_REFUSED = re.compile(rb"^fatal: Unable to process path (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftWork:
+    """What a worktree holds, as a tree object of the attempt repository."""
+
+    tree: str
+    unsaved: tuple[str, ...]
+    """Paths that git cannot hold, and submodules whose own work stays behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    mode: str
+    oid: str
+
+
+def write_work_tree(ws: Workspace, head: str) -> LeftWork:
+    """Write the tree of the worktree's files, with *head* as what they are compared to.
+
+    Left out are ignored files, what set-up left, and special files. The workspace must have been
+    restored, and its tree must be a real folder.
+    """
+    with tempfile.TemporaryDirectory(dir=ws.git_dir) as folder:
+        git = Git(ws.git_dir, work_tree=ws.tree, index=Path(folder) / "index")
+        git.run("read-tree", head)
+        tracked = _tracked(git)
+        hidden = _hidden(ws)
+        found, missing = _look(ws.tree, tracked)
+        _drop(git, [path for path in missing if path not in hidden])
+        submodules = _update_submodules(git, ws.tree, tracked)
+        unsaved = _add(git, [*found, *_untracked(git, ws, tracked)])
+        _put_back_untouched(git, ws.tree, head)
+        return LeftWork(git.text("write-tree"), (*unsaved, *submodules))
+
+
+def _tracked(git: Git) -> dict[str, _Entry]:
+    entries = {}
+    for line in git.fields("ls-files", "-z", "--stage"):
+        info, _, path = line.partition("\t")
+        mode, oid, _ = info.split(" ")
+        entries[path] = _Entry(mode, oid)
+    return entries
+
+
+def _hidden(ws: Workspace) -> frozenset[str]:
+    """Paths that the agent's index keeps out of the worktree: absent is not deleted."""
+    if not is_real_folder(ws.admin):
+        return frozenset()
+    done = ws.git.attempt("ls-files", "-z", "-v")
+    entries = done.out.split(b"\0") if done.code == 0 else []
+    return frozenset(os.fsdecode(entry[2:]) for entry in entries if entry[:1] in b"Ss" and entry)
+
+
+def _look(tree: Path, tracked: dict[str, _Entry]) -> tuple[list[str], list[str]]:
+    """Tracked paths that are there as files or links, and those that are not."""
+    folders: dict[str, bool] = {"": True}
+    found: list[str] = []
+    missing: list[str] = []
+    for path, entry in tracked.items():
+        if entry.mode != _GITLINK:
+            there = _in_real_folder(tree, path, folders) and _is_content(tree / path)
+            (found if there else missing).append(path)
+    return found, missing
+
+
+def _in_real_folder(tree: Path, path: str, known: dict[str, bool]) -> bool:
+    parent = path.rpartition("/")[0]
+    if parent not in known:
+        known[parent] = _in_real_folder(tree, parent, known) and is_real_folder(tree / parent)
+    return known[parent]
+
+
+def _is_content(path: Path) -> bool:
+    """Whether git can hold it; a file that may not be read is opened for its owner."""
+    try:
+        mode = path.lstat().st_mode
+        if stat.S_ISREG(mode) and not mode & stat.S_IRUSR:
+            path.chmod(stat.S_IMODE(mode) | stat.S_IRUSR)
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+
+
+def _untracked(git: Git, ws: Workspace, tracked: dict[str, _Entry]) -> list[str]:
+    """Files that are new to *head*, less what is ignored or was left by set-up."""
+    found = []
+    for entry in git.fields("ls-files", "-z", "--others", "--exclude-standard"):
+        found.extend(_nested(git, ws.tree, entry) if entry.endswith("/") else [entry])
+    left = frozenset(ws.leftovers)
+    return [
+        path
+        for path in found
+        if path not in tracked and not _was_left(path, left) and _is_content(ws.tree / path)
+    ]
+
+
+def _nested(git: Git, tree: Path, folder: str) -> list[str]:
+    """The files of a repository in the worktree, without its own git directory."""
+    paths = [str(path.relative_to(tree)) for path in walk_files(tree / folder)]
+    plain = [path for path in paths if ".git" not in PurePosixPath(path).parts]
+    names = b"".join(os.fsencode(path) + b"\0" for path in plain)
+    done = git.attempt("check-ignore", "--no-index", "-z", "--stdin", stdin=names)
+    if done.code not in (0, 1):
+        raise GitFailed(done)
+    ignored = {os.fsdecode(name) for name in done.out.split(b"\0")}
+    return [path for path in plain if path not in ignored]
+
+
+def _was_left(path: str, left: frozenset[str]) -> bool:
+    folders = {f"{parent}/" for parent in PurePosixPath(path).parents}
+    return path in left or not left.isdisjoint(folders)
+
+
+def _drop(git: Git, paths: Iterable[str]) -> None:
+    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    if names:
+        git.run("update-index", "--force-remove", "-z", "--stdin", stdin=names)
+
+
+def _add(git: Git, paths: list[str]) -> list[str]:
+    """Take files into the index; return those that git refuses by their names or content."""
+    refused: list[str] = []
+    while True:
+        names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        done = git.attempt(
+            *("-c", "core.safecrlf=false", "-c", "core.sparseCheckout=false"),
+            *("update-index", "--add", "--replace", "-z", "--stdin"),
+            stdin=names,
+        )
+        match = _REFUSED.search(done.err)
+        if done.code == 0:
+            return refused
+        if match is None or os.fsdecode(match[1]) not in paths:
+            raise GitFailed(done)
+        refused.append(os.fsdecode(match[1]))
+        paths = [path for path in paths if path != refused[-1]]
+
+
+def _update_submodules(git: Git, tree: Path, tracked: dict[str, _Entry]) -> list[str]:
+    """Record the commits that submodules stand at; return those whose commits are new."""
+    moved = []
+    for path, entry in tracked.items():
+        if entry.mode != _GITLINK or not is_real_folder(tree / path):
+            continue
+        own = tree / path / ".git"
+        commit = Git(own, work_tree=tree / path).find("HEAD^{commit}") if lies_there(own) else None
+        if commit is not None and commit != entry.oid:
+            git.run("update-index", "--cacheinfo", f"{_GITLINK},{commit},{path}")
+            moved.append(path)
+    return moved
+
+
+def _put_back_untouched(git: Git, tree: Path, head: str) -> None:
+    """Leave out what differs only because git would store the same file anew.
+
+    Where a file was committed before its line ends or its filter were settled, a checkout nobody
+    touched counts as changed.
+    """
+    lines = git.fields("diff-index", "--cached", "--raw", "-z", "--no-renames", head)
+    restored = []
+    for info, path in zip(lines[::2], lines[1::2], strict=True):
+        old_mode, new_mode, oid, _, status = info[1:].split(" ")
+        if status != "M" or old_mode != new_mode or not old_mode.startswith("100"):
+            continue
+        done = git.attempt("cat-file", "--filters", f"--path={path}", oid)
+        if done.code == 0 and (tree / path).read_bytes() == done.out:
+            restored.append(os.fsencode(f"{old_mode} {oid}\t{path}") + b"\0")
+    if restored:
+        git.run("update-index", "-z", "--index-info", stdin=b"".join(restored))

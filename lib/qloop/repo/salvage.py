@@ -1,0 +1,114 @@
+"""Salvage: what an attempt leaves, behind a ref of the person's repository.
+
+`refs/qloop/attempts/<story>/<n>` is written for every attempt, also for one that did nothing. Its
+reflog tells when and why.
+Errors: CarryFailed where commits are broken; the files are kept even then. GitFailed.
+"""
+
+from dataclasses import dataclass
+
+from qloop.repo.carry import CarryFailed, carry
+from qloop.repo.checkout import Repository
+from qloop.repo.git import Git, GitFailed
+from qloop.repo.leftwork import LeftWork, write_work_tree
+from qloop.repo.removal import is_real_folder
+from qloop.repo.starts import PATIENT
+from qloop.repo.worksite import Workspace, restore_workspace
+
+ATTEMPTS = "refs/qloop/attempts"
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """What an attempt left. Commits are in the person's repository."""
+
+    head: str
+    """The commit that the worktree stood at."""
+    tip: str
+    """The commit that holds all: HEAD, or one on top of it with what was not committed."""
+    dirty: bool
+    """Whether work was left uncommitted."""
+    changed_paths: tuple[str, ...]
+    """Paths that differ between the start commit and the tip, sorted."""
+    ref: str
+    unsaved: tuple[str, ...]
+    """Paths that git could not hold, and submodules whose own commits stay behind."""
+
+
+def salvage(ws: Workspace, repository: Repository, story: str, attempt: int, why: str) -> Salvaged:
+    """Keep HEAD and all that is uncommitted or untracked, and write the attempt's ref.
+
+    What an earlier salvage of the same attempt kept is not given up for less. Raises CarryFailed
+    when the commits are broken, after the files were kept as one commit on the start.
+    """
+    restore_workspace(ws)
+    head = _find_head(ws)
+    ref = f"{ATTEMPTS}/{story}/{attempt}"
+    work = _left_work(ws, head)
+    tip = _commit_work(ws, work, head, f"{story}: work left uncommitted")
+    try:
+        carry(ws, repository, tip)
+    except CarryFailed:
+        squashed = _commit_work(ws, work, ws.start, f"{story}: work whose commits are broken")
+        _keep(ws, repository, ref, squashed, why)
+        raise
+    return Salvaged(
+        head=head,
+        tip=tip,
+        dirty=tip != head,
+        changed_paths=_changed(repository.git, ws.start, tip),
+        ref=_point(repository, ref, tip, why),
+        unsaved=work.unsaved if work is not None else (),
+    )
+
+
+def _find_head(ws: Workspace) -> str:
+    """HEAD, else the attempt's branch, else the start: the first whose files are there."""
+    asked = [(Git(ws.admin), "HEAD"), (Git(ws.git_dir), f"refs/heads/{ws.branch}")]
+    for git, revision in asked:
+        commit = git.find(f"{revision}^{{commit}}")
+        if commit is not None and git.find(f"{commit}^{{tree}}") is not None:
+            return commit
+    return ws.start
+
+
+def _left_work(ws: Workspace, head: str) -> LeftWork | None:
+    """What lies in the worktree, or None where there is no worktree any more."""
+    if not is_real_folder(ws.tree):
+        return None
+    try:
+        return write_work_tree(ws, head)
+    except GitFailed:
+        # A tree below HEAD is missing: what the files hold is compared to the start instead.
+        return write_work_tree(ws, ws.start)
+
+
+def _commit_work(ws: Workspace, work: LeftWork | None, parent: str, message: str) -> str:
+    git = Git(ws.git_dir)
+    if work is None or work.tree == git.text("rev-parse", f"{parent}^{{tree}}"):
+        return parent
+    author = {"GIT_AUTHOR_NAME": ws.author[0], "GIT_AUTHOR_EMAIL": ws.author[1]}
+    return git.text("commit-tree", work.tree, "-p", parent, "-m", message, env=author)
+
+
+def _keep(ws: Workspace, repository: Repository, ref: str, commit: str, why: str) -> None:
+    """Point the ref at *commit* if it can be carried, else at the start."""
+    try:
+        carry(ws, repository, commit)
+    except CarryFailed:
+        commit = ws.start
+    _point(repository, ref, commit, why)
+
+
+def _point(repository: Repository, ref: str, commit: str, why: str) -> str:
+    """Write the ref, unless it holds more already: a worktree may be half removed by now."""
+    kept = repository.git.find(f"{ref}^{{commit}}")
+    if kept is None or not repository.git.is_ancestor(commit, kept):
+        reason = " ".join(why.split()) or "salvaged"
+        repository.git.run(*PATIENT, "update-ref", "--create-reflog", "-m", reason, ref, commit)
+    return ref
+
+
+def _changed(git: Git, base: str, tip: str) -> tuple[str, ...]:
+    found = git.fields("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, tip)
+    return tuple(sorted(found))

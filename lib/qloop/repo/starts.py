@@ -1,0 +1,24 @@
+"""Refs that hold an attempt's start commit in the person's repository while the attempt lives.
+
+Errors: GitFailed when the ref cannot be written. Source: git-update-ref(1).
+"""
+
+from qloop.repo.checkout import Repository
+
+PATIENT = ("-c", "core.filesRefLockTimeout=20000", "-c", "core.packedRefsTimeout=20000")
+"""Settings for writing refs where other processes write theirs: wait up to 20 s for a lock."""
+
+
+def hold_start(repository: Repository, attempt_id: str, commit: str) -> None:
+    """Keep *commit* from being collected until `release_start`."""
+    repository.git.run(*PATIENT, "update-ref", start_ref(attempt_id), commit)
+
+
+def release_start(repository: Repository, attempt_id: str) -> None:
+    """Let go of an attempt's start commit; it is no fault if it is not held."""
+    repository.git.run(*PATIENT, "update-ref", "-d", start_ref(attempt_id))
+
+
+def start_ref(attempt_id: str) -> str:
+    """The ref that holds an attempt's start commit."""
+    return f"refs/qloop/start/{attempt_id}"

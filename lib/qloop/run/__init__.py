@@ -1,0 +1,1 @@
+"""The engine: driver, coordinator, attempt, gates, settling, recovery."""

@@ -1,0 +1,43 @@
+"""Closing a run: the feature branch follows, the scratch goes, the end is written down."""
+
+from dataclasses import replace
+
+from qloop.repo.finish import finish
+from qloop.repo.landing import landing_lock
+from qloop.run import holder
+from qloop.run.driver import Ending
+from qloop.run.opening import Opened
+from qloop.run.proving import Prover
+from qloop.state.journal import EventKind
+from qloop.system.cancel import Cancel
+from qloop.system.errors import QloopError
+
+
+def close_run(opened: Opened, ending: Ending) -> Ending:
+    """Bring the feature branch up to the line, clear up, and journal the end."""
+    Prover(opened.repository, opened.terms, Cancel()).discard()
+    ended = replace(ending, reasons=(*ending.reasons, *_follow(opened)))
+    opened.journal.append(
+        EventKind.RUN_ENDED,
+        signal=ended.signal,
+        exit_code=ended.exit_code,
+        reasons=list(ended.reasons),
+    )
+    holder.write_holder(opened.private, opened.terms.run_id, "coordinator", ended=True)
+    return ended
+
+
+def _follow(opened: Opened) -> list[str]:
+    """Move a feature branch that a checkout holds; what git refuses is said, not forced."""
+
+    def intend(text: str) -> None:
+        opened.journal.append(EventKind.STATE_REPAIRED, text=text)
+
+    try:
+        with landing_lock(opened.repository):
+            done = finish(
+                opened.repository, opened.terms.place.branch, journal_intent=intend
+            )
+    except QloopError as exc:
+        return [str(exc)]
+    return [done.message] if done.message else []

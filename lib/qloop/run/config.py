@@ -1,0 +1,146 @@
+"""Settings: defaults < qloop.toml < environment (`QLOOP_…`) < flags.
+
+Errors: BadInput, or Faults with one line per fault, for a qloop.toml that cannot be used.
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from qloop.agents.manifest import Manifest
+from qloop.system.clock import parse_duration_s
+from qloop.system.errors import BadInput, Faults
+
+CONFIG_NAME = "qloop.toml"
+DEFAULT_PARALLEL = 4
+RESERVED_RUNNERS = ("shell", "auto")
+
+_FROM_ENVIRONMENT = (
+    "runner",
+    "model",
+    "max_parallel",
+    "timeout",
+    "gate_timeout",
+    "wave_timeout",
+    "worktree_root",
+)
+
+
+def _seconds(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("write a duration like 90s, 15m or 2h")
+    try:
+        return parse_duration_s(str(value))
+    except BadInput as exc:
+        raise ValueError(str(exc)) from exc
+
+
+Duration = Annotated[
+    float,
+    BeforeValidator(_seconds, json_schema_input_type=str | float),
+    Field(description="A duration such as 90s, 15m, 2h, or seconds."),
+]
+
+
+class FileLimits(BaseModel):
+    """The `[limits]` table. Units: bytes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    log_bytes: int = Field(default=10_000_000, ge=10_000)
+    file_bytes: int = Field(default=50_000_000, ge=1)
+
+
+class RunnerTable(BaseModel):
+    """One `[runners.NAME]` table: how to call an agent command line."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    argv: Annotated[tuple[str, ...], Field(min_length=1)]
+    prompt: Annotated[str, Field(pattern="^(stdin|file|argument)$")] = "stdin"
+    output: Annotated[str, Field(pattern="^text$")] = "text"
+    env: tuple[str, ...] = ()
+    set_env: dict[str, str] = Field(default_factory=dict)
+
+
+class Config(BaseModel):
+    """qloop.toml, with what the environment adds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", title="qloop.toml")
+
+    runner: str | None = None
+    model: str | None = None
+    max_parallel: int | None = Field(default=None, ge=1)
+    timeout: Duration = 900.0
+    gate_timeout: Duration = 600.0
+    wave_timeout: Duration | None = None
+    worktree_root: str | None = None
+    env_pass: tuple[str, ...] = ()
+    runners: dict[str, RunnerTable] = Field(default_factory=dict)
+    limits: FileLimits = FileLimits()
+
+    def manifest(self, name: str) -> Manifest | None:
+        """The runner of that name, or None where no table has it."""
+        table = self.runners.get(name)
+        return None if table is None else Manifest(name=name, **table.model_dump())
+
+
+def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Config:
+    """The settings of the checkout at *root*, environment included. Raises Faults, BadInput."""
+    path = root / CONFIG_NAME
+    values = _read(path)
+    outer = os.environ if environment is None else environment
+    for name in _FROM_ENVIRONMENT:
+        word = outer.get(f"QLOOP_{name.upper()}")
+        if word:
+            values[name] = int(word) if name == "max_parallel" and word.isdigit() else word
+    try:
+        config = Config.model_validate(values)
+    except ValidationError as exc:
+        raise Faults(
+            f"{CONFIG_NAME} cannot be used",
+            tuple(_fault(error) for error in exc.errors()),
+            where=str(path),
+        ) from exc
+    taken = [name for name in config.runners if name in RESERVED_RUNNERS]
+    if taken:
+        raise BadInput(
+            f"the runner name {taken[0]!r} is qloop's own", where=str(path), fix="choose another"
+        )
+    return config
+
+
+def config_schema() -> dict[str, Any]:
+    """The JSON Schema of qloop.toml."""
+    schema = Config.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+        raise BadInput(f"{CONFIG_NAME} is not TOML: {exc}", where=str(path)) from exc
+
+
+def _fault(error: Any) -> str:
+    place = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"{place}: unknown key{_nearest(error['loc'])}"
+    return f"{place}: {error['msg']}, not {error['input']!r}"
+
+
+def _nearest(location: tuple[Any, ...]) -> str:
+    fields: Any = {
+        (): Config,
+        ("limits",): FileLimits,
+    }.get(location[:-1], RunnerTable if location[0] == "runners" else Config)
+    close = difflib.get_close_matches(str(location[-1]), list(fields.model_fields), n=1, cutoff=0.4)
+    return f", did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,341 @@
+"""The coordinator: one short-lived process, one wave; it says one signal and dies.
+
+It runs the wave's attempts through an executor, writes their reviews, lands what holds one at a
+time, and tells the driver each story as it settles. It lands nothing once its pipe is closed.
+"""
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from qloop.agents.signals import render_signal
+from qloop.plan.model import Json, Phase, Plan, parse_plan
+from qloop.repo.checkout import Repository
+from qloop.repo.line import line_tip
+from qloop.repo.starts import hold_start
+from qloop.run.attempt import Watch, attempt
+from qloop.run.desk import Emit, EventKind
+from qloop.run.executor import local_executor
+from qloop.run.lander import Lander
+from qloop.run.orders import (
+    AttemptOrder,
+    Commands,
+    Dispatch,
+    Failed,
+    Outcome,
+    Report,
+    ReviewNote,
+    Settled,
+    WaveOrder,
+)
+from qloop.state.journal import Journal
+from qloop.state.ownership import Writer, coordinator_of
+from qloop.state.store import Store, store_for
+from qloop.system.cancel import Cancel
+from qloop.system.clock import monotonic_s, utc_now
+from qloop.system.errors import QloopError
+
+DRAIN = "drain"
+STOP = "stop"
+EXIT_CODES = {"WAVE_PASSED": 0, "WAVE_FAILED": 1, "BLOCKED": 3}
+
+
+@dataclass(slots=True)
+class Coordinator:
+    """One wave at work."""
+
+    order: WaveOrder
+    store: Store
+    journal: Journal
+    reports: IO[str]
+    cancel: Cancel
+    halted: threading.Event = field(default_factory=threading.Event)
+    _telling: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self) -> str:
+        """Carry out the wave and return the signal to be said."""
+        began = utc_now()
+        unmet = self._unmet()
+        if unmet:
+            self._journal(EventKind.STATE_REPAIRED, None, blocked=unmet)
+            self._complete("BLOCKED", began, [unmet])
+            return "BLOCKED"
+        self._reset_reviews()
+        settled = self._settle_all()
+        passed = all(one.landed is not None for one in settled)
+        signal = "WAVE_PASSED" if passed else "WAVE_FAILED"
+        self._complete(signal, began, [])
+        return signal
+
+    def _unmet(self) -> str:
+        """The precondition that is not met, in words; empty where all are."""
+        try:
+            plan = self._plan()
+        except QloopError as exc:
+            return str(exc)
+        return unmet_precondition(plan, [one.story for one in self.order.dispatches])
+
+    def _settle_all(self) -> list[Settled]:
+        settled: list[Settled] = []
+        with local_executor(len(self.order.dispatches)) as executor:
+            began = monotonic_s()
+            futures: dict[Future[Outcome], Dispatch] = {}
+            for dispatch in self.order.dispatches:
+                watch = Watch(self._emitter(dispatch), self.cancel, self.halted)
+                futures[executor.submit(self._attempt, dispatch, watch)] = dispatch
+            for future in as_completed(futures):
+                one = self._settle(futures[future], future, monotonic_s() - began)
+                settled.append(one)
+        return settled
+
+    def _attempt(self, dispatch: Dispatch, watch: Watch) -> Outcome:
+        document = self.store.read()
+        plan = parse_plan(document)
+        repository = self._repository
+        start = line_tip(repository, self.order.terms.place.branch)
+        hold_start(repository, dispatch.attempt_id, start)
+        return attempt(
+            AttemptOrder(
+                wave=self.order.wave,
+                terms=self.order.terms,
+                dispatch=dispatch,
+                start=start,
+                story=_story_document(document, dispatch.story),
+                commands=Commands(
+                    setup=tuple(plan.setup_commands),
+                    quality=tuple(plan.quality_commands),
+                    copy_files=tuple(plan.copy_files),
+                ),
+                patterns=tuple(str(item) for item in plan.codebase_patterns),
+            ),
+            watch,
+        )
+
+    def _settle(self, dispatch: Dispatch, future: Future[Outcome], seconds: float) -> Settled:
+        """Reviews, landing, progress, and the word to the driver, for one attempt that ended."""
+        emit = self._emitter(dispatch)
+        fault = future.exception()
+        if fault is not None:
+            settled = _settled(dispatch, failed=infra(fault))
+        else:
+            outcome = future.result()
+            if outcome.breach:
+                self.halted.set()
+            self._write_reviews(dispatch, outcome, emit)
+            settled = self._landed(dispatch, outcome, emit)
+        settled = settled.model_copy(update={"seconds": round(seconds, 3)})
+        self._write_progress(settled)
+        self._tell(Report(kind="settled", settled=settled))
+        return settled
+
+    def _landed(self, dispatch: Dispatch, outcome: Outcome, emit: Emit) -> Settled:
+        if outcome.failed is not None:
+            return _settled(dispatch, failed=outcome.failed)
+        lander = Lander(
+            repository=self._repository,
+            terms=self.order.terms,
+            cancel=self.cancel,
+            read_plan=self._plan,
+            queued=lambda: self._tell(Report(kind="queued")),
+            taken=lambda: self._tell(Report(kind="landing")),
+        )
+        try:
+            return lander.land(dispatch, outcome, emit)
+        except (QloopError, OSError) as exc:
+            return _settled(dispatch, failed=infra(exc))
+
+    def _reset_reviews(self) -> None:
+        with self.store.transaction(self._writer) as draft:
+            for dispatch in self.order.dispatches:
+                story = _story_document(draft, dispatch.story)
+                story["review"] = {
+                    **(story.get("review") or {}),
+                    "specCompliance": {"status": "pending", "issues": []},
+                    "codeQuality": {"status": "pending", "issues": []},
+                }
+                for task in story.get("tasks") or []:
+                    task["status"] = "pending"
+
+    def _write_reviews(self, dispatch: Dispatch, outcome: Outcome, emit: Emit) -> None:
+        notes = {"specCompliance": outcome.spec, "codeQuality": outcome.quality}
+        written = {
+            name: review_document(note, dispatch.attempt)
+            for name, note in notes.items()
+            if note is not None
+        }
+        if not written:
+            return
+        emit(EventKind.REVIEW_ENDED, review=written)
+        with self.store.transaction(self._writer) as draft:
+            story = _story_document(draft, dispatch.story)
+            story["review"] = {**(story.get("review") or {}), **written}
+
+    def _write_progress(self, settled: Settled) -> None:
+        failed = settled.failed
+        entry: Json = {
+            "timestamp": utc_now(),
+            "iteration": self.order.wave,
+            "storyId": settled.story,
+            "action": "story_passed" if settled.landed else "story_failed",
+            "details": settled.landed or (f"{failed.phase}: {failed.reason}" if failed else ""),
+        }
+        with self.store.transaction(self._writer) as draft:
+            draft["progress"] = [*(draft.get("progress") or []), entry]
+            if settled.landed:
+                for task in _story_document(draft, settled.story).get("tasks") or []:
+                    task["status"] = "passed"
+
+    def _complete(self, signal: str, began: str, findings: list[str]) -> None:
+        entry: Json = {
+            "id": self.order.wave,
+            "stories": [one.story for one in self.order.dispatches],
+            "signal": signal,
+            "startedAt": began,
+            "completedAt": utc_now(),
+            "findings": findings,
+        }
+        try:
+            with self.store.transaction(self._writer) as draft:
+                execution = draft.setdefault("execution", {})
+                execution["completedWaves"] = [*(execution.get("completedWaves") or []), entry]
+        except QloopError as exc:
+            sys.stderr.write(f"{exc}\n")
+
+    def _emitter(self, dispatch: Dispatch) -> Emit:
+        def emit(kind: EventKind, **data: Any) -> None:
+            self._journal(kind, dispatch, **data)
+
+        return emit
+
+    def _journal(self, kind: EventKind, dispatch: Dispatch | None, **data: Any) -> None:
+        self.journal.append(
+            kind,
+            wave=self.order.wave,
+            story=dispatch.story if dispatch else None,
+            attempt=dispatch.attempt if dispatch else None,
+            **data,
+        )
+        self._tell(Report(kind="event"))
+
+    def _tell(self, report: Report) -> None:
+        """A line to the driver; a driver that is gone hears nothing, which cancels the wave."""
+        with self._telling:
+            try:
+                self.reports.write(report.model_dump_json() + "\n")
+                self.reports.flush()
+            except (BrokenPipeError, ValueError):
+                self.cancel.set("the driver is gone")
+
+    def _plan(self) -> Plan:
+        return parse_plan(self.store.read())
+
+    @property
+    def _repository(self) -> Repository:
+        place = self.order.terms.place
+        return Repository(root=Path(place.root), git_dir=Path(place.git_dir))
+
+    @property
+    def _writer(self) -> Writer:
+        return coordinator_of(one.story for one in self.order.dispatches)
+
+
+def serve(order: WaveOrder, control: IO[str], reports: IO[str], cancel: Cancel) -> str:
+    """Run a wave for a driver that holds the other end of *control*; the signal to say."""
+    place = order.terms.place
+    journal = Journal(Path(place.private) / "events.jsonl", order.terms.run_id)
+    store = store_for(
+        Path(place.quantum),
+        Path(place.root),
+        lambda text: _note_repair(journal, order.wave, text),
+    )
+    coordinator = Coordinator(order, store, journal, reports, cancel)
+    listen(control, cancel)
+    return coordinator.run()
+
+
+def listen(control: IO[str], cancel: Cancel) -> None:
+    """Obey the driver's words in a thread of their own: `drain S`, `stop`, or its end."""
+
+    def obey() -> None:
+        for line in control:
+            word, _, seconds = line.strip().partition(" ")
+            if word == DRAIN:
+                timer = threading.Timer(float(seconds), cancel.set, ["the run was stopped"])
+                timer.daemon = True
+                timer.start()
+            elif word == STOP:
+                cancel.set("the run was stopped")
+        cancel.set("the driver is gone")
+
+    threading.Thread(target=obey, name="control", daemon=True).start()
+
+
+def unmet_precondition(plan: Plan, story_ids: list[str]) -> str:
+    """Why these stories cannot be worked on now, in words; empty where they can."""
+    passed = {story.id for story in plan.stories if story.status == "passed"}
+    for story_id in story_ids:
+        story = plan.story(story_id)
+        if story is None:
+            return f"{story_id} is not in the plan"
+        if story.status != "in_progress":
+            return f"{story_id} is {story.status}, not in_progress"
+        waiting = [other for other in story.depends_on if other not in passed]
+        if waiting:
+            return f"{story_id} waits for {', '.join(waiting)}"
+    return ""
+
+
+def review_document(note: ReviewNote, attempt_number: int) -> Json:
+    """A review as it stands in the state file."""
+    return {
+        "status": note.status,
+        "issues": list(note.issues),
+        "evidence": note.evidence,
+        "reviewedAt": utc_now(),
+        "attempt": attempt_number,
+    }
+
+
+def infra(fault: BaseException) -> Failed:
+    """A fault of git, the machine or qloop itself, which the story is not charged for."""
+    kind = "" if isinstance(fault, QloopError) else f"{type(fault).__name__}: "
+    return Failed(phase=Phase.INFRA, reason=f"{kind}{fault}", charged=False)
+
+
+def say(signal: str, out: Callable[[str], Any]) -> int:
+    """Say the wave's one signal and return the exit code that goes with it."""
+    out(render_signal(signal) + "\n")
+    return EXIT_CODES[signal]
+
+
+def report_stream(descriptor: int) -> IO[str]:
+    """The pipe to the driver, not handed on to what this process starts."""
+    os.set_inheritable(descriptor, False)
+    return os.fdopen(descriptor, "w", encoding="utf-8")
+
+
+def _settled(dispatch: Dispatch, *, failed: Failed) -> Settled:
+    return Settled(
+        story=dispatch.story,
+        attempt=dispatch.attempt,
+        attempt_id=dispatch.attempt_id,
+        failed=failed,
+    )
+
+
+def _story_document(document: Json, story_id: str) -> Json:
+    """The story's part of the document. Raises QloopError where the plan lost it."""
+    for story in document.get("stories") or []:
+        if story.get("id") == story_id:
+            found: Json = story
+            return found
+    raise QloopError(f"{story_id} is no longer in the plan")
+
+
+def _note_repair(journal: Journal, wave: str, text: str) -> None:
+    journal.append(EventKind.STATE_REPAIRED, wave=wave, text=text)

@@ -1,0 +1,108 @@
+"""The desk of one attempt: its folders, its environments, its marks, its journal.
+
+A desk is what attempt, gates and landing share about one dispatch of one story.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from qloop.agents.environment import base_environment, passed_through
+from qloop.repo.marks import agent_git_environment
+from qloop.repo.settings import PersonSettings
+from qloop.repo.workspace import Workspace
+from qloop.run.orders import Dispatch, Terms
+from qloop.state.journal import EventKind
+from qloop.system.cancel import Cancel
+from qloop.system.tree import Marks
+
+Emit = Callable[..., None]
+"""Journals an event of the attempt: `emit(EventKind.GATE_ENDED, command=…)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """One dispatch at work."""
+
+    terms: Terms
+    wave: str
+    dispatch: Dispatch
+    workspace: Workspace
+    emit: Emit
+    cancel: Cancel
+
+    @property
+    def logs(self) -> Path:
+        """Where the attempt's output is kept, in the person's checkout."""
+        return logs_folder(self.terms, self.dispatch)
+
+    @property
+    def marks(self) -> Marks:
+        """How the attempt's processes are known."""
+        workspace = self.workspace
+        return Marks(
+            env=(f"QLOOP_ATTEMPT_ID={self.dispatch.attempt_id}",),
+            folders=(workspace.tree, workspace.tmp, self.logs),
+        )
+
+    @property
+    def story_file(self) -> Path:
+        """The story as JSON, outside the worktree."""
+        return self.workspace.tree.with_name(f"{self.workspace.tree.name}.story.json")
+
+    @property
+    def trace(self) -> Path:
+        """Where the attempt's git commands are recorded."""
+        return self.logs / "git-trace.jsonl"
+
+    def gate_environment(self) -> dict[str, str]:
+        """What set-up and gate commands see."""
+        settings = PersonSettings.from_dict(self.terms.settings)
+        return {
+            **base_environment(self.terms.env_pass),
+            **agent_git_environment(
+                settings.name, settings.email, self.dispatch.attempt_id, self.trace
+            ),
+            **self._identity(),
+        }
+
+    def agent_environment(self) -> dict[str, str]:
+        """What the agent sees: the above and the manifest's own variables."""
+        runner = self.dispatch.runner
+        return {**self.gate_environment(), **passed_through(runner.env), **runner.set_env}
+
+    def write_story(self, story: dict[str, Any]) -> None:
+        """Put the story where `QLOOP_STORY_FILE` names it."""
+        text = json.dumps(story, ensure_ascii=False, indent=2) + "\n"
+        self.story_file.write_text(text, encoding="utf-8")
+
+    def _identity(self) -> dict[str, str]:
+        dispatch = self.dispatch
+        return {
+            "QLOOP_ATTEMPT": str(dispatch.attempt),
+            "QLOOP_ATTEMPT_ID": dispatch.attempt_id,
+            "QLOOP_ROLE": "implementer",
+            "QLOOP_RUN": self.terms.run_id,
+            "QLOOP_SLOT": str(dispatch.slot),
+            "QLOOP_STORY": dispatch.story,
+            "QLOOP_STORY_FILE": str(self.story_file),
+            "QLOOP_WAVE": self.wave,
+            "QLOOP_WORKTREE": str(self.workspace.tree),
+            "TMPDIR": str(self.workspace.tmp),
+        }
+
+
+def logs_folder(terms: Terms, dispatch: Dispatch) -> Path:
+    """Where one dispatch's output is kept."""
+    return Path(terms.place.private) / "logs" / dispatch.story / str(dispatch.attempt)
+
+
+def shown(path: Path, terms: Terms) -> str:
+    """A log's path as it stands in the state file: relative to the checkout."""
+    root = Path(terms.place.root)
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+
+
+__all__ = ["Desk", "Emit", "EventKind", "logs_folder", "shown"]

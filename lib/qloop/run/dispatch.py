@@ -1,0 +1,199 @@
+"""Handing out stories: their numbers, their slots, the wave's order, and its first step."""
+
+import heapq
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from qloop.plan.model import Plan, Story
+from qloop.repo.landing import landing_lock
+from qloop.repo.line import line_tip
+from qloop.repo.names import attempt_id
+from qloop.repo.numbers import highest_attempts
+from qloop.run import prepare, recover
+from qloop.run.desk import logs_folder, shown
+from qloop.run.opening import Opened
+from qloop.run.orders import Dispatch, WaveOrder
+from qloop.run.proving import Prover, ScratchSetupFailed
+from qloop.run.settle import End
+from qloop.run.wave import Wave, start_wave
+from qloop.state.journal import EventKind
+from qloop.state.ownership import DRIVER
+from qloop.system.cancel import Cancel
+from qloop.system.clock import utc_now
+
+
+@dataclass(slots=True)
+class Slots:
+    """The places for implementers at work, numbered from 0."""
+
+    total: int
+    _free: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._free = list(range(self.total))
+
+    @property
+    def free(self) -> int:
+        """How many places are free."""
+        return len(self._free)
+
+    def take(self) -> int:
+        """The lowest free place."""
+        return heapq.heappop(self._free)
+
+    def release(self, slot: int) -> None:
+        """Give a place back."""
+        heapq.heappush(self._free, slot)
+
+
+@dataclass(slots=True)
+class Counter:
+    """The highest number that each story was ever dispatched under."""
+
+    highest: dict[str, int]
+
+    def next(self, story: str) -> int:
+        """A number that this story never had."""
+        number = self.highest[story] = self.highest.get(story, 0) + 1
+        return number
+
+
+def read_counter(opened: Opened) -> Counter:
+    """Numbers used so far, from the references, the logs and the journal."""
+    highest = highest_attempts(opened.repository)
+
+    def seen(story: str, number: int) -> None:
+        highest[story] = max(highest.get(story, 0), number)
+
+    for folder in (opened.private / "logs").glob("*/*"):
+        if folder.name.isdigit():
+            seen(folder.parent.name, int(folder.name))
+    for event in opened.journal.events():
+        if event.story is not None and event.attempt is not None:
+            seen(event.story, event.attempt)
+    return Counter(highest)
+
+
+def start(
+    opened: Opened, plan: Plan, stories: Sequence[Story], slots: Slots, counter: Counter
+) -> Wave:
+    """Mark the stories, journal their attempts, and start the wave's coordinator."""
+    number = (plan.execution.current_wave or 0) + 1
+    order = hand_out(opened, f"wave-{number}", stories, slots, counter)
+    _mark(opened, order, number)
+    wave = start_wave(order, _limit_s(opened, plan, order), (opened.lock,))
+    opened.journal.append(
+        EventKind.WAVE_STARTED,
+        wave=order.wave,
+        stories=list(wave.stories),
+        process=wave.identity(),
+    )
+    return wave
+
+
+def hand_out(
+    opened: Opened, wave_id: str, stories: Sequence[Story], slots: Slots, counter: Counter
+) -> WaveOrder:
+    """A wave's order, each of its attempts numbered, named and journaled."""
+    dispatches = tuple(_dispatch(opened, story, slots.take(), counter) for story in stories)
+    for one in dispatches:
+        logs_folder(opened.terms, one).mkdir(parents=True, exist_ok=True)
+        opened.journal.append(
+            EventKind.ATTEMPT_STARTED,
+            wave=wave_id,
+            story=one.story,
+            attempt=one.attempt,
+            attempt_id=one.attempt_id,
+            runner=one.runner.name,
+        )
+    return WaveOrder(wave=wave_id, terms=opened.terms, dispatches=dispatches)
+
+
+def gate_base(opened: Opened, plan: Plan) -> str | None:
+    """Why nothing may start: the test command is red before anything was done; None: green."""
+    if plan.test_command is None:
+        return None
+    logs = opened.private / "logs" / "base" / opened.terms.run_id
+    with landing_lock(opened.repository):
+        tip = line_tip(opened.repository, opened.terms.place.branch)
+        try:
+            result = Prover(opened.repository, opened.terms, Cancel()).prove(
+                plan, tip, logs, "test"
+            )
+        except ScratchSetupFailed as exc:
+            return f"set-up is red on {opened.terms.place.branch} before anything was done: {exc}"
+    if result is None:
+        return None
+    log = shown(result.log, opened.terms)
+    opened.journal.append(
+        EventKind.GATE_ENDED,
+        gate="base",
+        command=result.command,
+        code=result.code,
+        green=result.green,
+        seconds=round(result.seconds, 3),
+        log=log,
+    )
+    if result.green:
+        return None
+    return (
+        f"testCommand is red on {opened.terms.place.branch} before anything was done "
+        f"({result.line}); mend it, or change testCommand; its output: {log}"
+    )
+
+
+def tidy(opened: Opened, wave: Wave, end: End) -> None:
+    """Salvage and remove what a coordinator left that is gone."""
+    names = {one.attempt_id for one in wave.unsettled.values()}
+    kept = recover.tidy_workspaces(
+        opened.repository, lambda name: name in names, f"the coordinator {end.how}"
+    )
+    for text in kept:
+        opened.journal.append(EventKind.STATE_REPAIRED, wave=wave.wave_id, text=text)
+
+
+def _dispatch(opened: Opened, story: Story, slot: int, counter: Counter) -> Dispatch:
+    number = counter.next(story.id)
+    return Dispatch(
+        story=story.id,
+        attempt=number,
+        attempt_id=attempt_id(story.id, number, secrets.token_hex(4)),
+        runner=prepare.pick_runner(story, opened.wanted, opened.config),
+        model=story.model or opened.wanted.model or opened.config.model,
+        timeout_s=prepare.story_timeout_s(story, opened.wanted, opened.config),
+        slot=slot,
+    )
+
+
+def _mark(opened: Opened, order: WaveOrder, number: int) -> None:
+    """The wave's stories in_progress, with when and where, in one write."""
+    ids = {one.story: one for one in order.dispatches}
+    now = utc_now()
+    base = Path(opened.terms.place.base)
+    with opened.store.transaction(DRIVER) as draft:
+        for story in draft["stories"]:
+            if story.get("id") in ids:
+                story["status"] = "in_progress"
+                story["startedAt"] = now
+        execution = draft.setdefault("execution", {})
+        execution["mode"] = "coordinator"
+        execution["currentWave"] = number
+        trees = [str(base / one.attempt_id) for one in order.dispatches]
+        execution["activeWorktrees"] = [*(execution.get("activeWorktrees") or []), *trees]
+
+
+def _limit_s(opened: Opened, plan: Plan, order: WaveOrder) -> float:
+    """How long the coordinator may take: as set, or all its stories one after the other."""
+    for limit in (opened.wanted.wave_timeout_s, opened.config.wave_timeout):
+        if limit is not None:
+            return limit
+    gate_s = opened.terms.limits.gate_timeout_s
+    common = len(plan.setup_commands) + len(plan.quality_commands) + 1
+    total = 0.0
+    for one in order.dispatches:
+        story = plan.story(one.story)
+        own = sum(len(task.commands) for task in story.tasks) + len(story.verify) if story else 0
+        total += one.timeout_s + gate_s * (common + own)
+    return total + 60.0

@@ -1,0 +1,215 @@
+"""The driver: the only owner of story status; it believes git and its own eyes.
+
+It starts a wave wherever a slot and a ready story exist, settles each story as soon as that is
+told and true, and ends when nothing can run. Waiting is for pipes, processes and signals; there
+are no periodic wake-ups.
+"""
+
+import selectors
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from qloop.plan.dag import blockers, next_wave, standing
+from qloop.plan.model import Phase, Plan, Story
+from qloop.run import dispatch, ledger
+from qloop.run.opening import Opened
+from qloop.run.orders import Dispatch, Settled
+from qloop.run.settle import (
+    OUT_OF_TIME,
+    STOPPED,
+    UNCHARGED_IN_A_ROW,
+    End,
+    disagreement,
+    settle,
+)
+from qloop.run.wave import Wave
+from qloop.state.journal import EventKind
+from qloop.system.clock import monotonic_s
+from qloop.system.interrupts import Interrupts
+
+DRAIN_S = 10.0
+STOP_S = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended: its signal, its exit code, and what a person should know."""
+
+    signal: str
+    exit_code: int
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Driver:
+    """One run of the outer loop."""
+
+    opened: Opened
+    interrupts: Interrupts
+    on_progress: Callable[[], None]
+    slots: dispatch.Slots
+    counter: dispatch.Counter
+    waves: dict[str, Wave] = field(default_factory=dict)
+    started: int = 0
+    gated: bool = False
+    waiting: str | None = None
+    uncharged: dict[str, int] = field(default_factory=dict)
+    stopped: dict[str, str] = field(default_factory=dict)
+    blocked_waves: dict[tuple[str, ...], int] = field(default_factory=dict)
+    stuck: str | None = None
+    heard: int = 0
+    kill_at: float | None = None
+
+    def run(self) -> Ending:
+        """Drive waves until nothing can run any more."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.interrupts, selectors.EVENT_READ, self._interrupted)
+            while True:
+                if self._may_dispatch():
+                    self._dispatch(selector)
+                if not self.waves:
+                    return self._ending()
+                self._wait(selector)
+
+    def _may_dispatch(self) -> bool:
+        if self.heard or self.waiting or self.stuck:
+            return False
+        wanted = self.opened.wanted
+        if wanted.max_iterations is not None and self.started >= wanted.max_iterations:
+            return False
+        strict = wanted.strict_waves or self.slots.total == 1
+        return not (strict and self.waves) and self.slots.free > 0
+
+    def _dispatch(self, selector: selectors.BaseSelector) -> None:
+        """Start waves while there are stories and slots for them."""
+        while self._may_dispatch():
+            plan = self.opened.plan()
+            stories = next_wave(
+                plan,
+                free_slots=self.slots.free,
+                running=self._at_work(),
+                excluded=self.stopped,
+            )
+            if not stories:
+                return
+            if not self.gated:
+                self.waiting = dispatch.gate_base(self.opened, plan)
+                self.gated = True
+                self.on_progress()
+                continue
+            self._start(selector, plan, stories)
+
+    def _start(
+        self, selector: selectors.BaseSelector, plan: Plan, stories: list[Story]
+    ) -> None:
+        wave = dispatch.start(self.opened, plan, stories, self.slots, self.counter)
+        self.started += 1
+        self.waves[wave.wave_id] = wave
+        selector.register(wave.reports, selectors.EVENT_READ, lambda: self._listen(wave))
+        selector.register(wave.child, selectors.EVENT_READ, lambda: self._end(selector, wave))
+        self.on_progress()
+
+    def _wait(self, selector: selectors.BaseSelector) -> None:
+        """Sleep until something happens or a limit is reached, then act on it."""
+        limits = [limit for wave in self.waves.values() if (limit := wave.deadline()) is not None]
+        if self.kill_at is not None:
+            limits.append(self.kill_at)
+        timeout = max(0.0, min(limits) - monotonic_s()) if limits else None
+        ready = selector.select(timeout)
+        # A coordinator's reports come before its end, whatever order the selector gives.
+        ready.sort(key=lambda pair: pair[0].fileobj in [w.child for w in self.waves.values()])
+        for key, _ in ready:
+            key.data()
+        now = monotonic_s()
+        for wave in list(self.waves.values()):
+            limit = wave.deadline()
+            if limit is not None and now >= limit:
+                wave.end_tree(OUT_OF_TIME)
+            elif self.kill_at is not None and now >= self.kill_at:
+                wave.end_tree(STOPPED, grace_s=0.5)
+
+    def _interrupted(self) -> None:
+        """Once: start nothing, give what runs a short time. Twice: end it now."""
+        self.interrupts.clear()
+        if self.interrupts.count == 0:
+            return
+        first, self.heard = self.heard == 0, self.interrupts.count
+        for wave in self.waves.values():
+            wave.tell(f"drain {DRAIN_S:g}" if first and self.heard == 1 else "stop")
+        self.kill_at = monotonic_s() + (DRAIN_S + STOP_S if self.heard == 1 else 1.0)
+
+    def _listen(self, wave: Wave) -> None:
+        for report in wave.read_reports():
+            if report.settled is not None:
+                self._settle(wave, report.settled.story, report.settled, None)
+        self.on_progress()
+
+    def _end(self, selector: selectors.BaseSelector, wave: Wave) -> None:
+        """A coordinator is gone: settle what it left, and check its word against the truth."""
+        self._listen(wave)
+        selector.unregister(wave.reports)
+        selector.unregister(wave.child)
+        end = wave.close()
+        del self.waves[wave.wave_id]
+        if end.signal == "BLOCKED" and end.cause is None:
+            self._blocked(wave)
+        elif wave.unsettled:
+            dispatch.tidy(self.opened, wave, end)
+            for story in list(wave.unsettled):
+                self._settle(wave, story, None, end)
+        told = disagreement(end.signal, frozenset(wave.landed), wave.stories)
+        ledger.end_wave(self.opened, wave, end, told)
+        self.on_progress()
+
+    def _settle(self, wave: Wave, story: str, told: Settled | None, end: End | None) -> None:
+        one = wave.unsettled.pop(story, None)
+        if one is None:
+            return
+        landed = ledger.find_landed(self.opened, one)
+        settlement = settle(landed, told, end)
+        ledger.write_settlement(self.opened, wave.wave_id, one, settlement, landed, told)
+        self.slots.release(one.slot)
+        if landed is not None:
+            wave.landed.add(story)
+        if told is not None and told.waiting is not None:
+            self.waiting = told.waiting
+        self._count_uncharged(one, settlement.failed)
+
+    def _count_uncharged(self, one: Dispatch, failed: ledger.Failed | None) -> None:
+        """A story that the machine failed three times in a row is left for a person."""
+        if failed is None or failed.phase is not Phase.INFRA:
+            self.uncharged.pop(one.story, None)
+            return
+        count = self.uncharged[one.story] = self.uncharged.get(one.story, 0) + 1
+        if count >= UNCHARGED_IN_A_ROW:
+            self.stopped[one.story] = f"failed {count} times in a row: {failed.reason}"
+
+    def _blocked(self, wave: Wave) -> None:
+        """The coordinator found a precondition unmet: its stories are pending again."""
+        for one in list(wave.unsettled.values()):
+            ledger.write_back(self.opened, one)
+            self.slots.release(one.slot)
+        wave.unsettled.clear()
+        count = self.blocked_waves[wave.stories] = self.blocked_waves.get(wave.stories, 0) + 1
+        if count > 1:
+            self.stuck = f"the wave of {', '.join(wave.stories)} was BLOCKED twice"
+
+    def _at_work(self) -> list[str]:
+        return [story for wave in self.waves.values() for story in wave.unsettled]
+
+    def _ending(self) -> Ending:
+        if self.heard:
+            return Ending("INTERRUPTED", 130, ("run qloop again to go on",))
+        plan = self.opened.plan()
+        state = standing(plan)
+        if state == "complete":
+            return Ending("COMPLETE", 0)
+        if self.waiting is not None:
+            return Ending("WAITING", 3, (self.waiting,))
+        reasons = [f"{story}: {why}" for story, why in self.stopped.items()]
+        if self.stuck is not None:
+            return Ending("BLOCKED", 1, (self.stuck, *reasons))
+        if next_wave(plan, free_slots=1, running=(), excluded=self.stopped):
+            return Ending("MAX_ITERATIONS", 2, (f"{self.started} waves were run, as asked",))
+        reasons += blockers(plan, self.stopped).values()
+        return Ending("BLOCKED", 1, tuple(reasons))

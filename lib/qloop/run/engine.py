@@ -1,0 +1,75 @@
+"""A whole run from the lock to the last line of the journal."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from qloop.plan.model import Plan
+from qloop.repo.checkout import Repository
+from qloop.run import dispatch, prepare
+from qloop.run.closing import close_run
+from qloop.run.driver import Driver, Ending
+from qloop.run.holder import release
+from qloop.run.opening import Opened, open_run
+from qloop.run.prepare import Wanted
+from qloop.state.journal import Event, EventKind
+from qloop.system.interrupts import Interrupts
+from qloop.system.tree import become_subreaper
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A run that ended: what it came to, the plan at its end, and its events."""
+
+    ending: Ending
+    plan: Plan
+    events: tuple[Event, ...]
+    branch: str
+    root: Path
+
+
+def run_whole(
+    repository: Repository,
+    quantum: Path,
+    given_prd: Path | None,
+    wanted: Wanted,
+    on_progress: Callable[[], None],
+) -> Done:
+    """Run until nothing can run any more. Raises what opening a run raises."""
+    interrupts = Interrupts()
+    become_subreaper()
+    opened = open_run(repository, quantum, given_prd, wanted)
+    try:
+        return _run(opened, interrupts, on_progress)
+    finally:
+        release(opened.lock)
+        interrupts.close()
+
+
+def _run(opened: Opened, interrupts: Interrupts, on_progress: Callable[[], None]) -> Done:
+    plan = opened.plan()
+    parallel = prepare.max_parallel(plan, opened.wanted, opened.config)
+    opened.journal.append(
+        EventKind.RUN_STARTED,
+        branch=opened.terms.place.branch,
+        stories=len(plan.stories),
+        max_parallel=parallel,
+        base=opened.terms.place.base,
+    )
+    on_progress()
+    driver = Driver(
+        opened=opened,
+        interrupts=interrupts,
+        on_progress=on_progress,
+        slots=dispatch.Slots(parallel),
+        counter=dispatch.read_counter(opened),
+    )
+    ending = close_run(opened, driver.run())
+    on_progress()
+    return Done(
+        ending=ending,
+        plan=opened.plan(),
+        events=tuple(opened.journal.events(opened.terms.run_id)),
+        branch=opened.terms.place.branch,
+        root=opened.repository.root,
+    )

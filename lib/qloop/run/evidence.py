@@ -1,0 +1,60 @@
+"""Evidence: the plan's own commands, run by qloop on what the agent left, fill the reviews."""
+
+from dataclasses import dataclass
+
+from qloop.plan.model import Phase, Story
+from qloop.run.desk import Desk, EventKind, shown
+from qloop.run.gates import GateResult, Room, run_gates
+from qloop.run.orders import AttemptOrder, Failed, Outcome, ReviewNote
+from qloop.state.report import UNVERIFIED
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    note: ReviewNote
+    red: GateResult | None
+
+
+def judge(order: AttemptOrder, desk: Desk, room: Room, outcome: Outcome) -> Outcome:
+    """Run the story's verifying commands, then the plan's quality commands."""
+    story = Story.model_validate(order.story)
+    verifying = (*(item for task in story.tasks for item in task.commands), *story.verify)
+    spec = _review(desk, room, "verify", verifying)
+    if spec.red is not None:
+        return _failing(outcome, desk, spec.red).model_copy(update={"spec": spec.note})
+    quality = _review(desk, room, "quality", order.commands.quality)
+    notes = {"spec": spec.note, "quality": quality.note}
+    if quality.red is not None:
+        return _failing(outcome, desk, quality.red).model_copy(update=notes)
+    return outcome.model_copy(update=notes)
+
+
+def _review(desk: Desk, room: Room, kind: str, commands: tuple[str, ...]) -> _Judged:
+    if not commands:
+        note = ReviewNote(status="passed", evidence=f"{UNVERIFIED} no command judges this")
+        return _Judged(note, None)
+    results = run_gates(room, kind, commands)
+    for result in results:
+        desk.emit(
+            EventKind.GATE_ENDED,
+            gate=result.name,
+            command=result.command,
+            code=result.code,
+            green=result.green,
+            seconds=round(result.seconds, 3),
+            log=shown(result.log, desk.terms),
+        )
+    red = None if results[-1].green else results[-1]
+    evidence = "\n".join(result.evidence() for result in results)
+    issues = (red.line,) if red is not None else ()
+    note = ReviewNote(
+        status="passed" if red is None else "failed", evidence=evidence, issues=issues
+    )
+    return _Judged(note, red)
+
+
+def _failing(outcome: Outcome, desk: Desk, red: GateResult) -> Outcome:
+    failed = Failed(
+        phase=Phase.VERIFICATION, reason=red.evidence(), log=shown(red.log, desk.terms)
+    )
+    return outcome.model_copy(update={"failed": failed})

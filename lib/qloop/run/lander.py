@@ -1,0 +1,186 @@
+"""Landing one attempt in its turn: take in, merge, filter, prove, move the line at once or not.
+
+Everything happens under the repository's landing lock; the reference transaction is fenced by
+the run's lease, so that a superseded coordinator moves nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from qloop.plan.model import Phase, Plan, Story
+from qloop.repo.checkout import Repository
+from qloop.repo.follow import accept_take_in, follow, take_in
+from qloop.repo.landing import (
+    Candidate,
+    ForeignCommit,
+    LineMoved,
+    Superseded,
+    land,
+    landing_lock,
+    propose,
+)
+from qloop.repo.landing_filter import LandingRefused
+from qloop.repo.merging import MergeConflict
+from qloop.run.desk import Emit, EventKind, logs_folder, shown
+from qloop.run.gates import GateCancelled, GateResult
+from qloop.run.orders import Dispatch, Failed, Outcome, Settled, Terms
+from qloop.run.proving import Prover, ScratchSetupFailed
+from qloop.system.cancel import Cancel
+from qloop.system.errors import PersonNeeded
+
+MOVES_OF_THE_LINE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Lander:
+    """Lands a wave's attempts, one at a time."""
+
+    repository: Repository
+    terms: Terms
+    cancel: Cancel
+    read_plan: Callable[[], Plan]
+    queued: Callable[[], None]
+    """Called when an attempt waits for its turn."""
+    taken: Callable[[], None]
+    """Called when it has its turn."""
+
+    def land(self, dispatch: Dispatch, outcome: Outcome, emit: Emit) -> Settled:
+        """Settle an attempt whose evidence is green: landed, failed, or waiting for a person."""
+        settled = Settled(
+            story=dispatch.story, attempt=dispatch.attempt, attempt_id=dispatch.attempt_id
+        )
+        self.queued()
+        with landing_lock(self.repository):
+            self.taken()
+            try:
+                landed = self._in_turn(dispatch, outcome, emit)
+            except PersonNeeded as exc:
+                return settled.model_copy(
+                    update={"failed": _interrupted(f"waits for a person: {exc}"),
+                            "waiting": str(exc)}
+                )
+            except _Refused as exc:
+                return settled.model_copy(update={"failed": exc.failed})
+            except GateCancelled:
+                return settled.model_copy(update={"failed": _interrupted("the run was stopped")})
+        return settled.model_copy(update={"landed": landed})
+
+    def _in_turn(self, dispatch: Dispatch, outcome: Outcome, emit: Emit) -> str:
+        branch = self.terms.place.branch
+        plan = self.read_plan()
+        for _ in range(MOVES_OF_THE_LINE):
+            self._take_in(plan, emit)
+            candidate = self._propose(plan, dispatch, outcome)
+            if candidate.restored:
+                emit(EventKind.STATE_REPAIRED, restored=list(candidate.restored))
+            self._prove(plan, dispatch, candidate, emit)
+            if self.cancel.is_set:
+                raise GateCancelled
+            try:
+                land(
+                    self.repository, branch, candidate, dispatch.attempt_id, self.terms.lease
+                )
+            except LineMoved:
+                continue
+            except Superseded as exc:
+                raise _Refused(_infra(str(exc))) from exc
+            emit(EventKind.STORY_LANDED, commit=candidate.commit, tree=candidate.tree)
+            follow(self.repository, branch)
+            return candidate.commit
+        raise _Refused(_infra(f"the line moved {MOVES_OF_THE_LINE} times meanwhile"))
+
+    def _take_in(self, plan: Plan, emit: Emit) -> None:
+        """Take what the person committed to the feature branch into the line, gated."""
+        branch = self.terms.place.branch
+        taken = take_in(self.repository, branch)
+        if taken is None:
+            return
+        logs = Path(self.terms.place.private) / "logs" / "taken-in" / taken.commit[:12]
+        result = self._result(plan, taken.commit, logs, "test")
+        if result is not None and not result.green:
+            raise PersonNeeded(
+                f"testCommand is red with the commits that were made on {branch}",
+                where=shown(result.log, self.terms),
+                fix=f"mend {branch} and run qloop again",
+            )
+        accept_take_in(self.repository, branch, taken, self.terms.lease)
+        emit(EventKind.PERSON_CHANGED, branch=branch, taken_in=taken.commit)
+
+    def _propose(self, plan: Plan, dispatch: Dispatch, outcome: Outcome) -> Candidate:
+        story = plan.story(dispatch.story) or Story(id=dispatch.story)
+        assert outcome.tip is not None  # an attempt without a tip has failed before
+        try:
+            candidate = propose(
+                self.repository,
+                self.terms.place.branch,
+                outcome.start,
+                outcome.tip,
+                story=dispatch.story,
+                title=story.title or dispatch.story,
+                attempt=dispatch.attempt,
+                attempt_id=dispatch.attempt_id,
+                state_paths=state_paths(self.terms),
+                copy_files=tuple(plan.copy_files),
+                file_bytes=self.terms.limits.file_bytes,
+            )
+        except MergeConflict as exc:
+            raise _Refused(Failed(phase=Phase.MERGE_CONFLICT, reason=str(exc))) from exc
+        except ForeignCommit as exc:
+            raise _Refused(Failed(phase=Phase.GUARD, reason=str(exc))) from exc
+        except LandingRefused as exc:
+            raise _Refused(Failed(phase=Phase.VERIFICATION, reason=str(exc))) from exc
+        if not candidate.changed and not story.allow_empty:
+            reason = "said STORY_PASSED, but changed nothing that may land"
+            raise _Refused(Failed(phase=Phase.AGENT_FAILED, reason=reason))
+        return candidate
+
+    def _prove(
+        self, plan: Plan, dispatch: Dispatch, candidate: Candidate, emit: Emit
+    ) -> None:
+        logs = logs_folder(self.terms, dispatch)
+        try:
+            result = self._result(plan, candidate.commit, logs, "test")
+        except ScratchSetupFailed as exc:
+            log = shown(exc.log, self.terms) if exc.log is not None else None
+            raise _Refused(Failed(phase=Phase.SETUP, reason=str(exc), log=log)) from exc
+        if result is None:
+            return
+        log = shown(result.log, self.terms)
+        emit(
+            EventKind.GATE_ENDED,
+            gate="test",
+            command=result.command,
+            code=result.code,
+            green=result.green,
+            seconds=round(result.seconds, 3),
+            log=log,
+        )
+        if not result.green:
+            failed = Failed(phase=Phase.MERGE_REGRESSION, reason=result.evidence(), log=log)
+            raise _Refused(failed)
+
+    def _result(self, plan: Plan, commit: str, logs: Path, gate: str) -> GateResult | None:
+        return Prover(self.repository, self.terms, self.cancel).prove(plan, commit, logs, gate)
+
+
+def state_paths(terms: Terms) -> tuple[str, ...]:
+    """The state file's path within the repository, where it lies there."""
+    quantum, root = Path(terms.place.quantum), Path(terms.place.root)
+    return (str(quantum.relative_to(root)),) if quantum.is_relative_to(root) else ()
+
+
+class _Refused(Exception):
+    """The attempt does not land, for the reason given."""
+
+    def __init__(self, failed: Failed) -> None:
+        self.failed = failed
+        super().__init__(failed.reason)
+
+
+def _infra(reason: str) -> Failed:
+    return Failed(phase=Phase.INFRA, reason=reason, charged=False)
+
+
+def _interrupted(reason: str) -> Failed:
+    return Failed(phase=Phase.INTERRUPTED, reason=reason, charged=False)

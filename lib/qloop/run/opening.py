@@ -1,0 +1,229 @@
+"""Opening a run: the lock, recovery, the checks, the line, the lease; then its terms are fixed.
+
+Errors: those of `prepare`, and whatever the state file or the repository cannot be used for.
+"""
+
+import secrets
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from qloop.plan.document import load_document
+from qloop.plan.model import Plan, Status
+from qloop.plan.validate import check_plan
+from qloop.repo.checkout import Repository, check_git_version, head_commit
+from qloop.repo.exclude import ensure_excluded
+from qloop.repo.line import ensure_line, write_lease
+from qloop.repo.settings import read_settings
+from qloop.repo.names import workspace_base
+from qloop.run import holder, prepare, recover
+from qloop.run.config import Config, load_config
+from qloop.run.orders import Limits, Place, Terms
+from qloop.run.planning import make_plan
+from qloop.run.prepare import Prd, Wanted
+from qloop.state.journal import EventKind, Journal
+from qloop.state.ownership import DRIVER, PLAN
+from qloop.state.store import Store, store_for
+from qloop.system.errors import BadInput, Faults, InputMissing
+
+
+@dataclass(slots=True)
+class Opened:
+    """A run that may dispatch: everything checked, the lock held."""
+
+    repository: Repository
+    store: Store
+    journal: Journal
+    terms: Terms
+    config: Config
+    wanted: Wanted
+    lock: int
+    notes: list[str] = field(default_factory=list)
+    """What was repaired or is worth knowing, for people."""
+
+    @property
+    def private(self) -> Path:
+        """The `.qloop` folder."""
+        return Path(self.terms.place.private)
+
+    def plan(self) -> Plan:
+        """The plan as it stands now, a person's edits included."""
+        return check_plan(self.store.read(), self.terms.place.quantum)
+
+
+def new_run_id() -> str:
+    """Such as `r-20260102T030405Z-4f2a`."""
+    return f"r-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+
+
+def open_run(
+    repository: Repository, quantum: Path, given_prd: Path | None, wanted: Wanted
+) -> Opened:
+    """Take the repository and put everything in order. The lock is freed where that fails."""
+    check_git_version()
+    head_commit(repository)
+    config = load_config(repository.root)
+    base = workspace_base(config.worktree_root, repository)
+    private = holder.private_folder(repository)
+    private.mkdir(exist_ok=True)
+    journal = Journal(private / "events.jsonl", new_run_id())
+    with ExitStack() as undo:
+        lock = recover.take_lock(repository, journal, base)
+        undo.callback(holder.release, lock)
+        former = holder.read_holder(private)
+        if former is not None and former.ended_at is None:
+            recover.end_processes(journal.events(former.run_id), former.run_id, base)
+        store, plan, notes = _take_plan(repository, quantum, given_prd, journal)
+        prd = prepare.find_prd(plan, repository.root, given_prd)
+        if not wanted.accept_prd_change:
+            prepare.check_prd(plan, prd)
+        _check_runners(plan, wanted, config)
+        place = _place(repository, private, base, quantum, prd, plan)
+        opened = _open(repository, store, journal, config, wanted, place, lock)
+        opened.notes += [*notes, *([prd.warning] if prd.warning else [])]
+        _recover(opened, former)
+        _write_wishes(opened, prd)
+        undo.pop_all()
+    return opened
+
+
+def open_by_hand(repository: Repository, quantum: Path, given_prd: Path | None) -> Opened:
+    """Take the repository for one wave by hand: nothing is recovered, adopted or rewritten."""
+    config = load_config(repository.root)
+    base = workspace_base(config.worktree_root, repository)
+    private = holder.private_folder(repository)
+    private.mkdir(exist_ok=True)
+    journal = Journal(private / "events.jsonl", new_run_id())
+    store = store_for(quantum, repository.root)
+    with ExitStack() as undo:
+        lock = holder.try_lock(repository)
+        if lock is None:
+            raise holder.busy(private)
+        undo.callback(holder.release, lock)
+        plan = check_plan(store.read(), str(quantum))
+        prd = prepare.find_prd(plan, repository.root, given_prd)
+        place = _place(repository, private, base, quantum, prd, plan)
+        opened = _open(repository, store, journal, config, Wanted(), place, lock)
+        holder.write_holder(private, journal.run_id, "coordinator by hand")
+        undo.pop_all()
+    return opened
+
+
+def _take_plan(
+    repository: Repository, quantum: Path, given_prd: Path | None, journal: Journal
+) -> tuple[Store, Plan, list[str]]:
+    """The state file as the run takes it up; made from the document where it is missing."""
+    ensure_excluded(repository, quantum)
+    store = store_for(
+        quantum,
+        repository.root,
+        lambda text: _note(journal, text),
+    )
+    notes: list[str] = []
+    if not quantum.exists() and given_prd is not None:
+        made = make_plan(given_prd, repository.root)
+        check_plan(made, str(given_prd))
+        store.replace(made)
+        notes.append(f"made the plan {quantum.name} from {given_prd.name}")
+    if not quantum.exists():
+        raise InputMissing(
+            "there is no state file",
+            where=str(quantum),
+            fix="give a requirements document (`qloop --coordinator prd.md`), "
+            "or begin with `qloop init`",
+        )
+    _check_first(quantum)
+    notes += store.adopt()
+    return store, check_plan(store.read(), str(quantum)), notes
+
+
+def _note(journal: Journal, text: str) -> None:
+    journal.append(EventKind.STATE_REPAIRED, text=text)
+
+
+def _check_first(quantum: Path) -> None:
+    """Name the faults of a plan before anything rewrites it; what does not parse is the store's."""
+    try:
+        document = load_document(quantum)
+    except Faults:
+        raise
+    except BadInput:
+        return
+    check_plan(document, str(quantum))
+
+
+def _check_runners(plan: Plan, wanted: Wanted, config: Config) -> None:
+    """Every story that may still run has a runner that could start."""
+    for story in plan.stories:
+        if story.status not in (Status.PASSED, Status.BLOCKED, Status.STALE):
+            prepare.pick_runner(story, wanted, config)
+
+
+def _place(
+    repository: Repository, private: Path, base: Path, quantum: Path, prd: Prd, plan: Plan
+) -> Place:
+    return Place(
+        root=str(repository.root),
+        git_dir=str(repository.git_dir),
+        private=str(private),
+        base=str(base),
+        quantum=str(quantum.resolve()),
+        prd=str(prd.path) if prd.path else None,
+        branch=plan.branch_name,
+    )
+
+
+def _open(
+    repository: Repository,
+    store: Store,
+    journal: Journal,
+    config: Config,
+    wanted: Wanted,
+    place: Place,
+    lock: int,
+) -> Opened:
+    """The line and the lease, then the terms that hold for the run."""
+    repaired = recover.remove_dead_locks(repository, place.branch)
+    ensure_line(repository, place.branch)
+    gate_timeout_s = wanted.gate_timeout_s
+    terms = Terms(
+        run_id=journal.run_id,
+        lease=write_lease(repository, journal.run_id),
+        place=place,
+        limits=Limits(
+            timeout_s=wanted.timeout_s if wanted.timeout_s is not None else config.timeout,
+            gate_timeout_s=gate_timeout_s if gate_timeout_s is not None else config.gate_timeout,
+            log_bytes=config.limits.log_bytes,
+            file_bytes=config.limits.file_bytes,
+        ),
+        settings=read_settings(repository).to_dict(),
+        env_pass=config.env_pass,
+    )
+    notes = [f"removed the lock {name} of a command that is gone" for name in repaired]
+    return Opened(repository, store, journal, terms, config, wanted, lock, notes)
+
+
+def _recover(opened: Opened, former: holder.Holder | None) -> None:
+    """Put in order what a dead run left, then name this run as the holder."""
+    events = opened.journal.events()
+    branch = opened.terms.place.branch
+    opened.notes += recover.correct_stories(opened.repository, opened.store, events, branch)
+    why = f"left by {former.label}" if former else "left by a run that is gone"
+    opened.notes += recover.tidy_workspaces(opened.repository, lambda _: True, why)
+    for note in opened.notes:
+        opened.journal.append(EventKind.STATE_REPAIRED, text=note)
+    holder.write_holder(opened.private, opened.terms.run_id, "coordinator")
+
+
+def _write_wishes(opened: Opened, prd: Prd) -> None:
+    """What the command line wants to stand in the file."""
+    wanted = opened.wanted
+    if wanted.max_retries is not None:
+        with opened.store.transaction(DRIVER) as draft:
+            for story in draft["stories"]:
+                retries = dict(story.get("retries") or {})
+                story["retries"] = {**retries, "maxAttempts": wanted.max_retries}
+    if wanted.accept_prd_change and prd.hash is not None:
+        with opened.store.transaction(PLAN) as draft:
+            draft["prdHash"] = prd.hash

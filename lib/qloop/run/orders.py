@@ -1,0 +1,155 @@
+"""What crosses processes: a wave's order from driver to coordinator, outcomes back.
+
+All are values that go through JSON, so that an attempt can be made here or on another machine.
+Units: seconds, bytes; commits are full object names; paths are absolute.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from qloop.agents.manifest import Manifest
+from qloop.plan.model import Phase
+
+
+class Value(BaseModel):
+    """A frozen value with no room for unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Limits(Value):
+    """How long and how large things may become."""
+
+    timeout_s: float = 900.0
+    gate_timeout_s: float = 600.0
+    log_bytes: int = 10_000_000
+    file_bytes: int = 50_000_000
+
+
+class Place(Value):
+    """Where a run happens."""
+
+    root: str
+    """The person's main checkout."""
+    git_dir: str
+    """The person's common git directory."""
+    private: str
+    """The checkout's `.qloop` folder."""
+    base: str
+    """The folder that holds attempt repositories and their worktrees."""
+    quantum: str
+    """The state file."""
+    prd: str | None
+    """The requirements document, where it exists."""
+    branch: str
+    """The feature branch's name."""
+
+
+class Terms(Value):
+    """What holds for a whole run."""
+
+    run_id: str
+    lease: str
+    """The object name that `refs/qloop/lease` must hold for anything to land."""
+    place: Place
+    limits: Limits
+    settings: dict[str, Any]
+    """The person's git configuration as attempts carry it over (`repo.settings`)."""
+    env_pass: tuple[str, ...] = ()
+
+
+class Dispatch(Value):
+    """One story handed out once."""
+
+    story: str
+    attempt: int
+    """The number of the dispatch, never used twice for one story."""
+    attempt_id: str
+    runner: Manifest
+    model: str | None
+    timeout_s: float
+    slot: int
+
+
+class WaveOrder(Value):
+    """All that a coordinator needs to know."""
+
+    wave: str
+    terms: Terms
+    dispatches: tuple[Dispatch, ...]
+
+
+class Commands(Value):
+    """The plan's commands that an attempt runs, and the files it is given."""
+
+    setup: tuple[str, ...] = ()
+    quality: tuple[str, ...] = ()
+    copy_files: tuple[str, ...] = ()
+
+
+class AttemptOrder(Value):
+    """All that one attempt needs, on whatever machine it is made."""
+
+    wave: str
+    terms: Terms
+    dispatch: Dispatch
+    start: str
+    """The line's tip that the attempt starts from."""
+    story: dict[str, Any]
+    """The story as it stands in the plan."""
+    commands: Commands
+    patterns: tuple[str, ...] = ()
+
+
+class Failed(Value):
+    """Why an attempt did not land, as it will stand in the story's failure log."""
+
+    phase: Phase
+    reason: str
+    log: str | None = None
+    charged: bool = True
+
+
+class ReviewNote(Value):
+    """What evidence says of one of the two reviews."""
+
+    status: Literal["passed", "failed"]
+    evidence: str
+    issues: tuple[str, ...] = ()
+
+
+class Outcome(Value):
+    """What an attempt came to, before landing."""
+
+    start: str
+    tip: str | None = None
+    """The salvaged commit that may land; None where there was nothing to salvage."""
+    spec: ReviewNote | None = None
+    quality: ReviewNote | None = None
+    failed: Failed | None = None
+    breach: bool = False
+    """The guard tripped: no further implementer of the wave may start."""
+
+
+class Settled(Value):
+    """How one dispatch of a story ended."""
+
+    story: str
+    attempt: int
+    attempt_id: str
+    landed: str | None = None
+    """The commit on the line, where the attempt landed."""
+    failed: Failed | None = None
+    waiting: str | None = None
+    """What a person must decide before anything can land."""
+    seconds: float = 0.0
+
+
+class Report(Value):
+    """One line from coordinator to driver; a hint, which the driver checks against git."""
+
+    kind: Literal["event", "settled", "queued", "landing"]
+    """`event`: the journal grew. `queued`, `landing`: a story waits for its turn to land, or
+    has it; the wave's clock stands while one waits."""
+    settled: Settled | None = None

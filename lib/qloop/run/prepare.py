@@ -1,0 +1,135 @@
+"""Before a run: everything that must be in order before anything is spent.
+
+Errors: BadInput, Faults, InputMissing, PersonNeeded, RunnerUnavailable, RepositoryBusy.
+"""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from qloop.agents.manifest import AUTO, SHELL, SHELL_MANIFEST, Manifest
+from qloop.plan.model import Plan, Story
+from qloop.plan.prd import prd_hash
+from qloop.run.config import DEFAULT_PARALLEL, Config
+from qloop.system.clock import parse_duration_s
+from qloop.system.errors import BadInput, RunnerUnavailable
+from qloop.system.files import read_optional
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command line asks for; None where it says nothing."""
+
+    runner: str | None = None
+    model: str | None = None
+    max_parallel: int | None = None
+    max_iterations: int | None = None
+    max_retries: int | None = None
+    timeout_s: float | None = None
+    gate_timeout_s: float | None = None
+    wave_timeout_s: float | None = None
+    strict_waves: bool = False
+    sequential: bool = False
+    accept_prd_change: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prd:
+    """The requirements document of a plan: where it is, and its content's hash."""
+
+    path: Path | None
+    hash: str | None
+    warning: str = ""
+
+
+def find_prd(plan: Plan, root: Path, given: Path | None) -> Prd:
+    """The plan's document. Raises BadInput where *given* is another than the plan's."""
+    path = _prd_path(plan, root)
+    if given is not None and path != given.resolve():
+        raise BadInput(
+            f"the plan was made from {plan.prd_path or 'no document'}, not from {given}",
+            where=str(root / "quantum.json"),
+            fix=f"run qloop without it, or make a new plan: qloop plan {given}",
+        )
+    if path is None:
+        return Prd(None, None)
+    data = read_optional(path)
+    if data is None:
+        return Prd(None, None, f"{plan.prd_path} is not there; the stories are enough to run")
+    return Prd(path, prd_hash(data))
+
+
+def check_prd(plan: Plan, prd: Prd) -> None:
+    """Raise BadInput where the document is no longer what the plan was made from."""
+    if prd.hash is not None and plan.prd_hash is not None and prd.hash != plan.prd_hash:
+        raise BadInput(
+            f"{plan.prd_path} has changed since the plan was made",
+            where=str(prd.path),
+            fix=f"`qloop plan --update {plan.prd_path}` takes the change into the plan, "
+            "`--accept-prd-change` keeps the plan and takes the document as it is",
+        )
+
+
+def pick_runner(story: Story, wanted: Wanted, config: Config) -> Manifest:
+    """The runner of one story. Raises RunnerUnavailable, BadInput for an unknown name."""
+    name = story.runner or wanted.runner or config.runner or AUTO
+    if name == AUTO:
+        return _automatic(story, config)
+    if name == SHELL:
+        return SHELL_MANIFEST
+    manifest = config.manifest(name)
+    if manifest is None:
+        known = ", ".join([SHELL, AUTO, *config.runners])
+        raise BadInput(
+            f"unknown runner {name!r} for {story.id}",
+            where="qloop.toml",
+            fix=f"name one of {known}, or add a table [runners.{name}]",
+        )
+    if not _installed(manifest):
+        raise RunnerUnavailable(
+            f"the runner {name!r} needs {manifest.argv[0]!r}, which is not on PATH",
+            fix=f"install it, or change [runners.{name}] in qloop.toml",
+        )
+    return manifest
+
+
+def max_parallel(plan: Plan, wanted: Wanted, config: Config) -> int:
+    """How many implementers may be at work at once."""
+    if wanted.sequential or plan.execution.force_sequential:
+        return 1
+    if wanted.max_parallel is not None:
+        return wanted.max_parallel
+    if os.environ.get("QLOOP_MAX_PARALLEL") and config.max_parallel is not None:
+        return config.max_parallel
+    return plan.execution.max_parallel or config.max_parallel or DEFAULT_PARALLEL
+
+
+def story_timeout_s(story: Story, wanted: Wanted, config: Config) -> float:
+    """The implementer's time limit for one story, in seconds."""
+    if story.timeout is not None:
+        return parse_duration_s(str(story.timeout))
+    return wanted.timeout_s if wanted.timeout_s is not None else config.timeout
+
+
+def _prd_path(plan: Plan, root: Path) -> Path | None:
+    return (root / plan.prd_path).resolve() if plan.prd_path else None
+
+
+def _automatic(story: Story, config: Config) -> Manifest:
+    if story.tasks and all(task.run for task in story.tasks):
+        return SHELL_MANIFEST
+    manifests = (config.manifest(name) for name in config.runners)
+    for manifest in manifests:
+        if manifest is not None and _installed(manifest):
+            return manifest
+    raise RunnerUnavailable(
+        f"no runner could work on {story.id}: its tasks carry no `run` commands, "
+        "and no agent command line is set up",
+        where="qloop.toml",
+        fix="install an agent command line and add a table [runners.NAME] with its argv",
+    )
+
+
+def _installed(manifest: Manifest) -> bool:
+    return shutil.which(manifest.argv[0]) is not None

@@ -1,0 +1,123 @@
+"""Proving: `testCommand` on exactly the tree that would land, before anything moves.
+
+One scratch worktree serves a run. It is set up like an attempt's, and between candidates loses
+all that set-up did not leave. A red result in a tree whose set-up is older than the candidate
+counts only after a fresh set-up: the candidate may have changed what set-up reads.
+Callers hold the landing lock.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from qloop.agents.environment import base_environment
+from qloop.plan.model import Plan
+from qloop.repo.checkout import Repository
+from qloop.repo.bring import bring_files
+from qloop.repo.scratch import clean_to, note_setup
+from qloop.repo.settings import PersonSettings
+from qloop.repo.workspace import (
+    SetupFailed,
+    Workspace,
+    create_workspace,
+    find_workspaces,
+    remove_workspace,
+)
+from qloop.run.gates import GateResult, Room, run_gate, run_gates
+from qloop.run.orders import Terms
+from qloop.system.cancel import Cancel
+from qloop.system.tree import Marks
+
+
+class ScratchSetupFailed(Exception):
+    """A set-up command is red in the scratch worktree; the result tells which."""
+
+    def __init__(self, reason: str, log: Path | None) -> None:
+        self.log = log
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Prover:
+    """Runs the plan's test command on commits."""
+
+    repository: Repository
+    terms: Terms
+    cancel: Cancel
+
+    @property
+    def name(self) -> str:
+        """The scratch worktree's name, one for a run."""
+        return f"scratch.{self.terms.run_id}"
+
+    def prove(self, plan: Plan, commit: str, logs: Path, gate: str) -> GateResult | None:
+        """The test command's result on *commit*; None where the plan has no test command.
+
+        Raises ScratchSetupFailed, GateLost, GateCancelled.
+        """
+        if plan.test_command is None:
+            return None
+        logs.mkdir(parents=True, exist_ok=True)
+        workspace, fresh = self._at(plan, commit, logs)
+        result = run_gate(self._room(workspace, logs), gate, plan.test_command)
+        if result.green or fresh or not plan.setup_commands:
+            return result
+        remove_workspace(workspace)
+        workspace, _ = self._at(plan, commit, logs)
+        return run_gate(self._room(workspace, logs), gate, plan.test_command)
+
+    def discard(self) -> None:
+        """Remove the scratch worktree."""
+        workspace = self._find()
+        if workspace is not None:
+            remove_workspace(workspace)
+
+    def _find(self) -> Workspace | None:
+        every = find_workspaces(self.repository)
+        return next((one for one in every if one.name == self.name), None)
+
+    @property
+    def _settings(self) -> PersonSettings:
+        return PersonSettings.from_dict(self.terms.settings)
+
+    def _at(self, plan: Plan, commit: str, logs: Path) -> tuple[Workspace, bool]:
+        base = Path(self.terms.place.base)
+        workspace = self._find()
+        if workspace is not None:
+            clean_to(workspace, commit)
+            return workspace, False
+        made = create_workspace(self.repository, self._settings, base, self.name, None, commit)
+        try:
+            return self._set_up(made, plan, logs), True
+        except BaseException:
+            remove_workspace(made)
+            raise
+
+    def _set_up(self, workspace: Workspace, plan: Plan, logs: Path) -> Workspace:
+        try:
+            bring_files(self.repository, workspace, plan.copy_files)
+        except SetupFailed as exc:
+            raise ScratchSetupFailed(str(exc), None) from exc
+        commands = tuple(plan.setup_commands)
+        results = run_gates(self._room(workspace, logs), "test-setup", commands)
+        if results and not results[-1].green:
+            raise ScratchSetupFailed(results[-1].evidence(), results[-1].log)
+        return note_setup(workspace)
+
+    def _room(self, workspace: Workspace, logs: Path) -> Room:
+        limits = self.terms.limits
+        env = base_environment(self.terms.env_pass)
+        env |= {
+            "QLOOP_ROLE": "gate",
+            "QLOOP_RUN": self.terms.run_id,
+            "QLOOP_WORKTREE": str(workspace.tree),
+            "TMPDIR": str(workspace.tmp),
+        }
+        return Room(
+            cwd=workspace.tree,
+            env=env,
+            logs=logs,
+            marks=Marks(env=(), folders=(workspace.tree, workspace.tmp)),
+            timeout_s=limits.gate_timeout_s,
+            log_bytes=limits.log_bytes,
+            cancel=self.cancel,
+        )

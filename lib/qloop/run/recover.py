@@ -1,0 +1,187 @@
+"""Recovery: what a dead run left behind, put in order before anything new starts.
+
+Git decides what landed; the journal names the attempts; work is salvaged before anything is
+removed. Whoever calls this holds the run lock, or knows that a coordinator is gone.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from qloop.plan.model import Json, Phase, Status
+from qloop.repo.checkout import Repository
+from qloop.repo.line import find_landed
+from qloop.repo.names import parse_attempt_id
+from qloop.repo.salvage import salvage
+from qloop.repo.workspace import Workspace, find_workspaces, remove_workspace
+from qloop.run import holder
+from qloop.state.journal import Event, EventKind, Journal
+from qloop.state.ownership import DRIVER, coordinator_of
+from qloop.state.store import Store
+from qloop.system.clock import monotonic_s, utc_now
+from qloop.system.errors import QloopError
+from qloop.system.identity import ProcessId, is_alive, parse_process_id
+from qloop.system.tree import Marks, end_tree
+
+ORPHAN_GRACE_S = 3.0
+LOCK_WAIT_S = 30.0
+OLD_LOCK_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """An attempt as the journal recorded it at dispatch."""
+
+    story: str
+    attempt: int
+    attempt_id: str
+
+
+def take_lock(repository: Repository, journal: Journal, base: Path) -> int:
+    """The run lock, after ending what a dead run left alive. Raises RepositoryBusy."""
+    private = holder.private_folder(repository)
+    deadline = monotonic_s() + LOCK_WAIT_S
+    while True:
+        descriptor = holder.try_lock(repository)
+        former = holder.read_holder(private)
+        if descriptor is not None:
+            return descriptor
+        if former is None or former.alive or monotonic_s() > deadline:
+            raise holder.busy(private)
+        end_processes(journal.events(former.run_id), former.run_id, base)
+        time.sleep(0.1)
+
+
+def end_processes(events: Sequence[Event], run_id: str, base: Path) -> tuple[ProcessId, ...]:
+    """End a dead run's coordinators and agents; what could not be ended is returned."""
+    recorded = (parse_process_id(event.data.get("process") or {}) for event in events)
+    roots = [one.pid for one in recorded if one is not None and is_alive(one)]
+    marks = Marks(env=(f"QLOOP_RUN={run_id}",), folders=(base,))
+    return end_tree(roots, marks, grace_s=ORPHAN_GRACE_S)
+
+
+def remove_dead_locks(repository: Repository, branch: str) -> list[str]:
+    """Remove lock files that killed git commands left on qloop's references and the branch."""
+    refs = repository.git_dir / "refs"
+    candidates = [*(refs / "qloop").rglob("*.lock"), refs / "heads" / f"{branch}.lock"]
+    removed: list[str] = []
+    for path in candidates:
+        try:
+            age = time.time() - path.stat().st_mtime
+            time.sleep(max(0.0, min(OLD_LOCK_S, OLD_LOCK_S - age)))
+            path.unlink()
+        except FileNotFoundError:
+            continue
+        removed.append(str(path.relative_to(repository.git_dir)))
+    return removed
+
+
+def last_attempts(events: Sequence[Event]) -> dict[str, Started]:
+    """Each story's newest dispatch, as the journal recorded it."""
+    found: dict[str, Started] = {}
+    for event in events:
+        if event.event == EventKind.ATTEMPT_STARTED and event.story and event.attempt:
+            attempt_id = str(event.data.get("attempt_id", ""))
+            found[event.story] = Started(event.story, event.attempt, attempt_id)
+    return found
+
+
+def correct_stories(
+    repository: Repository, store: Store, events: Sequence[Event], branch: str
+) -> list[str]:
+    """Settle stories that a dead run left in_progress by what is true in git."""
+    started = last_attempts(events)
+    document = store.read()
+    open_ids = [one["id"] for one in document["stories"] if one.get("status") == "in_progress"]
+    landed = {
+        story_id: commit
+        for story_id in open_ids
+        if (one := started.get(story_id)) is not None
+        and (commit := find_landed(repository, branch, one.attempt_id, story_id)) is not None
+    }
+    if open_ids:
+        _correct(store, open_ids, landed, started)
+        _fill_reviews(store, events, [started[story_id] for story_id in landed])
+    return [
+        f"{story_id}: landed as {landed[story_id]}"
+        if story_id in landed
+        else f"{story_id}: was at work when the run died, is ready again"
+        for story_id in open_ids
+    ]
+
+
+def tidy_workspaces(
+    repository: Repository, is_dead: Callable[[str], bool], why: str
+) -> list[str]:
+    """Salvage and remove worktrees whose attempts are dead; returns what was kept and why."""
+    kept: list[str] = []
+    for workspace in find_workspaces(repository):
+        if not is_dead(workspace.name):
+            continue
+        try:
+            _salvage_leftover(repository, workspace, why)
+        except (QloopError, OSError) as exc:
+            kept.append(f"{workspace.tree}: {exc}")
+            continue
+        if not remove_workspace(workspace):
+            kept.append(f"{workspace.tree}: could not be removed")
+    return kept
+
+
+def _salvage_leftover(repository: Repository, workspace: Workspace, why: str) -> None:
+    parsed = parse_attempt_id(workspace.name)
+    if parsed is None or not workspace.tree.exists():
+        return
+    salvage(workspace, repository, parsed.story, parsed.attempt, why)
+
+
+def _correct(
+    store: Store, open_ids: list[str], landed: dict[str, str], started: dict[str, Started]
+) -> None:
+    with store.transaction(DRIVER) as draft:
+        for story in draft["stories"]:
+            if story.get("id") not in open_ids:
+                continue
+            passed = story["id"] in landed
+            story["status"] = str(Status.PASSED if passed else Status.PENDING)
+            story["startedAt"] = None
+            if not passed:
+                add_failure(story, started.get(story["id"]), Phase.INTERRUPTED, "the run died")
+        draft.setdefault("execution", {})["activeWorktrees"] = []
+
+
+def add_failure(
+    story: Json, started: Started | None, phase: Phase, reason: str, log: str | None = None
+) -> None:
+    """Append an entry to a story's failure log."""
+    retries = story.get("retries")
+    retries = story["retries"] = dict(retries) if isinstance(retries, dict) else {}
+    entry: Json = {
+        "attempt": started.attempt if started else None,
+        "phase": str(phase),
+        "reason": reason,
+        "timestamp": utc_now(),
+        "log": log,
+    }
+    entries = [*(retries.get("failureLog") or [])]
+    entries.append({key: value for key, value in entry.items() if value is not None})
+    retries["failureLog"] = entries
+
+
+def _fill_reviews(store: Store, events: Sequence[Event], landed: list[Started]) -> None:
+    """Write reviews that a crash left unwritten, in the dead coordinator's name."""
+    notes = {
+        (event.story, event.attempt): event.data.get("review") or {}
+        for event in events
+        if event.event == EventKind.REVIEW_ENDED
+    }
+    missing = [one for one in landed if notes.get((one.story, one.attempt))]
+    if not missing:
+        return
+    with store.transaction(coordinator_of(one.story for one in missing)) as draft:
+        for story in draft["stories"]:
+            for one in missing:
+                if story.get("id") == one.story:
+                    written = notes[(one.story, one.attempt)]
+                    story["review"] = {**(story.get("review") or {}), **written}

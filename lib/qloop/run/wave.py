@@ -1,0 +1,199 @@
+"""A wave as the driver sees it: a coordinator process, its reports, its clock."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from qloop.agents.signals import parse_signal
+from qloop.run.orders import Dispatch, Report, WaveOrder
+from qloop.run.settle import CRASHED, OUT_OF_TIME, STOPPED, End
+from qloop.system.child import Child, start_child
+from qloop.system.clock import monotonic_s
+from qloop.system.identity import identify
+from qloop.system.tree import Marks, end_tree
+
+READ_BYTES = 65536
+COORDINATOR_GRACE_S = 5.0
+
+
+@dataclass(slots=True)
+class Wave:
+    """One coordinator at work for the driver."""
+
+    order: WaveOrder
+    child: Child
+    control: int
+    """The pipe on which the coordinator hears the driver; its end means the driver is gone."""
+    reports: int
+    out: Path
+    left_s: float
+    """How much of its time limit is left."""
+    running_since: float | None
+    """When its clock last began to run; None while it waits for its turn to land."""
+    waiting: int = 0
+    cause: str | None = None
+    unsettled: dict[str, Dispatch] = field(default_factory=dict)
+    landed: set[str] = field(default_factory=set)
+    _rest: bytes = b""
+
+    @property
+    def wave_id(self) -> str:
+        """Such as `wave-3`."""
+        return self.order.wave
+
+    @property
+    def stories(self) -> tuple[str, ...]:
+        """The ids of all its stories."""
+        return tuple(one.story for one in self.order.dispatches)
+
+    def identity(self) -> dict[str, object]:
+        """The coordinator's process, as the journal records it."""
+        found = identify(self.child.pid)
+        return found.to_json() if found is not None else {"pid": self.child.pid}
+
+    def deadline(self) -> float | None:
+        """When it is out of time, on the monotonic clock; None while its clock stands."""
+        return None if self.running_since is None else self.running_since + self.left_s
+
+    def read_reports(self) -> Iterator[Report]:
+        """The reports that came in since the last call."""
+        while True:
+            try:
+                data = os.read(self.reports, READ_BYTES)
+            except BlockingIOError:
+                return
+            if not data:
+                return
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            for line in lines:
+                yield from self._report(line)
+
+    def tell(self, word: str) -> None:
+        """Say a word to the coordinator; one that is gone hears nothing."""
+        try:
+            os.write(self.control, word.encode() + b"\n")
+        except BrokenPipeError:
+            return
+
+    def end_tree(self, cause: str | None = None, grace_s: float = COORDINATOR_GRACE_S) -> None:
+        """End the coordinator and all that belongs to its attempts."""
+        if cause is not None and self.cause is None:
+            self.cause = cause
+        base = Path(self.order.terms.place.base)
+        names = [one.attempt_id for one in self.order.dispatches]
+        marks = Marks(
+            env=tuple(f"QLOOP_ATTEMPT_ID={name}" for name in names),
+            folders=tuple(base / f"{name}{end}" for name in names for end in ("", ".tmp")),
+        )
+        end_tree([self.child.pid], marks, grace_s=grace_s)
+
+    def close(self) -> End:
+        """After its end: its last word and how it went. Nothing of it is left running."""
+        code = self.child.wait()
+        self.end_tree(grace_s=0.5)
+        os.close(self.control)
+        os.close(self.reports)
+        text = self.out.read_text(encoding="utf-8", errors="replace")
+        signal = parse_signal(text).signal
+        return End(signal, _how(code, self.cause), _cause(code, signal, self.cause))
+
+    def _report(self, line: bytes) -> Iterator[Report]:
+        try:
+            report = Report.model_validate_json(line)
+        except ValidationError:
+            return
+        if report.kind == "queued":
+            self._queue(1)
+        elif report.kind == "landing":
+            self._queue(-1)
+        yield report
+
+    def _queue(self, change: int) -> None:
+        """Count stories that wait for their turn to land; the clock stands while one does."""
+        now = monotonic_s()
+        if self.running_since is not None:
+            self.left_s -= now - self.running_since
+        self.waiting += change
+        self.running_since = None if self.waiting > 0 else now
+
+
+def start_wave(order: WaveOrder, limit_s: float, inherited: tuple[int, ...]) -> Wave:
+    """Start a coordinator for *order*; it inherits the run lock's descriptor."""
+    place = order.terms.place
+    folder = Path(place.private) / "waves" / order.terms.run_id
+    folder.mkdir(parents=True, exist_ok=True)
+    out = folder / f"{order.wave}.out"
+    control_read, control = os.pipe()
+    reports, reports_write = os.pipe()
+    try:
+        child = start_child(
+            _argv(order, reports_write),
+            cwd=Path(place.root),
+            env=_environment(),
+            stdin=control_read,
+            out=out,
+            err=folder / f"{order.wave}.err",
+            pass_fds=(reports_write, *inherited),
+        )
+    finally:
+        os.close(control_read)
+        os.close(reports_write)
+    os.set_blocking(reports, False)
+    wave = Wave(
+        order=order,
+        child=child,
+        control=control,
+        reports=reports,
+        out=out,
+        left_s=limit_s,
+        running_since=monotonic_s(),
+        unsettled={one.story: one for one in order.dispatches},
+    )
+    _send(control, order)
+    return wave
+
+
+def _argv(order: WaveOrder, reports: int) -> list[str]:
+    place = order.terms.place
+    stories = ",".join(one.story for one in order.dispatches)
+    words = [sys.executable, "-P", "-m", "qloop", "coordinator", "--wave", order.wave]
+    words += ["--stories", stories, "--quantum", place.quantum]
+    words += ["--prd", place.prd] if place.prd else []
+    return [*words, "--reports", str(reports)]
+
+
+def _environment() -> dict[str, str]:
+    """qloop's own environment, in which this very package is imported; agents do not get it."""
+    outer = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return {**outer, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+
+
+def _send(control: int, order: WaveOrder) -> None:
+    """The order as the first line; a coordinator that died at once leaves it unread."""
+    data = json.dumps(order.model_dump(mode="json")).encode() + b"\n"
+    try:
+        while data:
+            data = data[os.write(control, data) :]
+    except BrokenPipeError:
+        return
+
+
+def _how(code: int | None, cause: str | None) -> str:
+    if cause == OUT_OF_TIME:
+        return "ran out of time"
+    if cause == STOPPED:
+        return "was stopped"
+    if code is None:
+        return "ended with an exit status that was lost"
+    return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+def _cause(code: int | None, signal: str | None, cause: str | None) -> str | None:
+    if cause is not None:
+        return cause
+    return None if code in (0, 1, 3) and signal else CRASHED

@@ -1,0 +1,1 @@
+"""What is written down: quantum.json with its owners and generations, and the journal."""

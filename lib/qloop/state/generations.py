@@ -1,0 +1,177 @@
+"""The generations of a state file: whole copies, each named by its `updatedAt`, the newest 32.
+
+A write goes through four steps, so that one that is cut short at any of them is understood:
+1. the new bytes, as the pending generation `<name>.pending`, flushed;
+2. the new bytes once more, as `next.tmp`, flushed;
+3. `next.tmp` takes the state file's name, and the file that had it becomes `next.tmp`;
+4. the pending generation renamed to its name.
+A pending generation whose stamp stands in the state file has passed step 3, any other has not.
+All calls need the state file's lock. Errors: OSError.
+"""
+
+import os
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import orjson
+
+from qloop.plan.memory import collector_paused
+from qloop.state.exchange import exchange
+from qloop.system import files
+
+KEPT = 32
+
+_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+_PENDING = ".json.pending"
+_NEXT = "next.tmp"
+_SETTLING_ROUNDS = 30
+_SETTLING_ROUND_S = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """What a write met: what the state file held, and whether it was replaced."""
+
+    found: bytes | None
+    replaced: bool
+
+
+class Generations:
+    """The folder of one state file's generations, on the same file system as the file."""
+
+    def __init__(self, folder: Path, path: Path) -> None:
+        self._folder = folder
+        self._path = path
+
+    def last(self) -> str | None:
+        """The newest generation's stamp, or None where there is none."""
+        stamps = self._stamps()
+        return stamps[-1] if stamps else None
+
+    def has(self, stamp: object) -> bool:
+        """Whether *stamp*, which may be anything that a file says, names a kept generation."""
+        return (
+            isinstance(stamp, str)
+            and _STAMP.fullmatch(stamp) is not None
+            and self._file(stamp).is_file()
+        )
+
+    def load(self, stamp: str) -> bytes:
+        """The bytes of a kept generation."""
+        return self._file(stamp).read_bytes()
+
+    def recover(self, disk: bytes | None) -> None:
+        """Finish or forget a write that was cut short; *disk* is what the state file holds."""
+        (self._folder / _NEXT).unlink(missing_ok=True)
+        for pending in self._folder.glob(f"*{_PENDING}"):
+            stamp = pending.name.removesuffix(_PENDING).replace("_", ":")
+            if disk is not None and stamp.encode() in disk:
+                pending.rename(self._file(stamp))
+            else:
+                pending.unlink()
+
+    def write(self, stamp: str, data: bytes, expected: bytes | None) -> Swap:
+        """Make *data* the state file and its generation *stamp*, unless somebody else wrote.
+
+        The file is replaced only where it still holds *expected* (None: where there is none).
+        What somebody wrote into the replaced file at the last moment is `found` as well.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        pending = self._folder / f"{_to_name(stamp)}{_PENDING}"
+        _write_flushed(pending, data, 0o644)
+        files.sync_folder(self._folder)
+        _write_flushed(self._folder / _NEXT, data, _mode_of(self._path))
+        swap = self._replace(expected)
+        if swap.replaced:
+            files.sync_folder(self._path.parent)
+            pending.rename(self._file(stamp))
+            self._prune()
+        else:
+            pending.unlink()
+            (self._folder / _NEXT).unlink()
+        return swap
+
+    def _replace(self, expected: bytes | None) -> Swap:
+        following = self._folder / _NEXT
+        try:
+            old = self._path.open("rb")
+        except FileNotFoundError:
+            if expected is None:
+                following.replace(self._path)
+            return Swap(None, replaced=expected is None)
+        with old:
+            found = old.read()
+            if found != expected:
+                return Swap(found, replaced=False)
+            # An editor may have put another file here since, or be writing to this one just now.
+            if not exchange(following, self._path):
+                following.replace(self._path)
+                return Swap(settled(lambda: _read_again(old), expected), replaced=True)
+        replaced = settled(following.read_bytes, expected)
+        following.unlink()
+        return Swap(replaced, replaced=True)
+
+    def _stamps(self) -> list[str]:
+        """The kept generations, oldest first; stamps are of one length, so text sorts as time."""
+        names = self._folder.glob("*.json")
+        stamps = (name.stem.replace("_", ":") for name in names)
+        return sorted(stamp for stamp in stamps if _STAMP.fullmatch(stamp))
+
+    def _file(self, stamp: str) -> Path:
+        return self._folder / f"{_to_name(stamp)}.json"
+
+    def _prune(self) -> None:
+        for stamp in self._stamps()[:-KEPT]:
+            self._file(stamp).unlink(missing_ok=True)
+
+
+def settled(read: Callable[[], bytes | None], expected: bytes | None = None) -> bytes | None:
+    """What *read* gives once it is *expected* or JSON, or after a third of a second as it is.
+
+    An editor that saves in place, or that moves the old file away first, leaves a moment in which
+    half a file or none is there; taking that for the person's edit would lose it.
+    """
+    data = read()
+    for _ in range(_SETTLING_ROUNDS):
+        if data == expected or (data is not None and _is_json(data)):
+            break
+        time.sleep(_SETTLING_ROUND_S)
+        data = read()
+    return data
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        with collector_paused():
+            orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _read_again(opened: BinaryIO) -> bytes:
+    opened.seek(0)
+    return opened.read()
+
+
+def _to_name(stamp: str) -> str:
+    return stamp.replace(":", "_")
+
+
+def _write_flushed(path: Path, data: bytes, mode: int) -> None:
+    with path.open("wb") as out:
+        os.fchmod(out.fileno(), mode)
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def _mode_of(path: Path) -> int:
+    try:
+        return path.stat().st_mode & 0o777
+    except FileNotFoundError:
+        return 0o644

@@ -1,0 +1,135 @@
+"""What became of each story in a run: the value that summary, `status` and `show` draw. Pure.
+
+Units: seconds.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from qloop.plan.model import Plan, Status, Story
+from qloop.state.journal import Event, EventKind
+from qloop.system.clock import parse_utc
+
+_LANDINGS = (EventKind.STORY_LANDED, EventKind.STORY_SETTLED)
+
+UNVERIFIED = "unverified:"
+"""How the evidence of a review begins that no command judged."""
+
+
+class StoryReport(BaseModel):
+    """One story: where it stands, and what this run did about it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    title: str | None
+    status: Status
+    waves: tuple[str, ...] = ()
+    """The waves that dispatched it, in order."""
+    attempts: int = 0
+    """Its dispatches in this run."""
+    charged: int = 0
+    """The attempts charged to it, over all runs."""
+    seconds: float = 0.0
+    """What its attempts took; one still at work counts up to the run's newest event."""
+    reason: str | None = None
+    """Why it has not passed, where that is known."""
+    unverified: bool = False
+    """It passed, but at least one of its reviews rests on no command."""
+    landed: str | None = None
+    """The commit that landed in this run."""
+
+
+class RunReport(BaseModel):
+    """All stories of a plan, in the file's order, and what they come to."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run: str | None
+    stories: tuple[StoryReport, ...]
+    totals: dict[Status, int]
+    """How many stories stand where; a status that no story has is left out."""
+    seconds: float
+    """From the run's first event to its newest."""
+
+
+def build_report(
+    plan: Plan, events: Sequence[Event], blocked: Mapping[str, str] | None = None
+) -> RunReport:
+    """The report of one run: *events* are that run's, in order.
+
+    *blocked* gives for people why a story cannot run, by story id.
+    """
+    by_story: dict[str, list[Event]] = {}
+    for event in events:
+        if event.story is not None:
+            by_story.setdefault(event.story, []).append(event)
+    newest = events[-1].ts if events else ""
+    reasons = blocked or {}
+    stories = tuple(
+        _report_story(story, by_story.get(story.id, []), newest, reasons.get(story.id))
+        for story in plan.stories
+    )
+    return RunReport(
+        run=events[0].run if events else None,
+        stories=stories,
+        totals=dict(Counter(story.status for story in stories)),
+        seconds=_seconds_between(events[0].ts, newest) if events else 0.0,
+    )
+
+
+def _report_story(
+    story: Story, events: Sequence[Event], newest: str, blocked: str | None
+) -> StoryReport:
+    started = [event for event in events if event.event is EventKind.ATTEMPT_STARTED]
+    passed = story.status is Status.PASSED
+    return StoryReport(
+        id=story.id,
+        title=story.title,
+        status=story.status,
+        waves=tuple(dict.fromkeys(event.wave for event in started if event.wave is not None)),
+        attempts=len(started),
+        charged=story.retries.attempts,
+        seconds=_seconds_at_work(events, newest),
+        reason=None if passed else blocked or _last_reason(story, events),
+        unverified=passed and _is_unverified(story),
+        landed=_last_landed(events),
+    )
+
+
+def _seconds_at_work(events: Iterable[Event], newest: str) -> float:
+    total = 0.0
+    since: str | None = None
+    for event in events:
+        if event.event is EventKind.ATTEMPT_STARTED:
+            since = event.ts
+        elif event.event is EventKind.STORY_SETTLED and since is not None:
+            total += _seconds_between(since, event.ts)
+            since = None
+    return round(total if since is None else total + _seconds_between(since, newest), 3)
+
+
+def _last_reason(story: Story, events: Sequence[Event]) -> str | None:
+    """The newest failure's reason: of this run, else of the file's failure log."""
+    for event in reversed(events):
+        if event.event is EventKind.STORY_SETTLED and event.data.get("reason"):
+            return str(event.data["reason"])
+    log = story.retries.failure_log
+    return log[-1].reason if log else None
+
+
+def _is_unverified(story: Story) -> bool:
+    evidence = (story.review.spec_compliance.evidence, story.review.code_quality.evidence)
+    return any(isinstance(text, str) and text.startswith(UNVERIFIED) for text in evidence)
+
+
+def _last_landed(events: Sequence[Event]) -> str | None:
+    commits = [event.data.get("commit") for event in events if event.event in _LANDINGS]
+    return next((commit for commit in reversed(commits) if isinstance(commit, str)), None)
+
+
+def _seconds_between(earlier: str, later: str) -> float:
+    """Never negative: a wall clock may be set back."""
+    return max(0.0, (parse_utc(later) - parse_utc(earlier)).total_seconds())

@@ -1,0 +1,90 @@
+"""Files: replaced whole or not at all, appended durably, locked for as long as a process lives.
+
+Errors: OSError as the system gives it; `Held` when a lock is somebody else's.
+"""
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class Held(Exception):
+    """The lock is held by another process."""
+
+
+def write_atomic(path: Path, data: bytes, *, scratch: Path | None = None) -> None:
+    """Replace *path* by *data*, flushed to disk; a reader sees the old bytes or the new.
+
+    The temporary file is made in *scratch* (same file system; default: the file's own folder).
+    """
+    folder = scratch or path.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=folder)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            os.fchmod(out.fileno(), _mode_of(path))
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a folder's entries, so that a rename in it outlives a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def open_locked(path: Path, *, wait: bool) -> int:
+    """Open *path*, take its exclusive flock, and return the file descriptor.
+
+    The lock lives as long as any process has this open file; it is never unlocked, only closed.
+    Raises Held when another process has it and *wait* is false.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        os.close(handle)
+        raise Held(str(path)) from None
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[int]:
+    """Hold the flock of *path* for the length of a block, waiting for it."""
+    handle = open_locked(path, wait=True)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def read_optional(path: Path) -> bytes | None:
+    """The bytes of *path*, or None where there is no such file."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _mode_of(path: Path) -> int:
+    try:
+        return path.stat().st_mode & 0o777
+    except OSError:
+        return 0o644

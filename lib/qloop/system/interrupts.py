@@ -1,0 +1,51 @@
+"""TERM, INT and HUP as something a selector can wait for, instead of an exception anywhere."""
+
+import os
+import signal
+from types import FrameType
+
+from qloop.system.cancel import Cancel
+
+HEARD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Interrupts:
+    """Counts the signals that ask this process to end; `fileno` is readable after each."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.last = ""
+        self.cancel = Cancel()
+        """Set with the first signal."""
+        self._read, self._write = os.pipe()
+        os.set_blocking(self._read, False)
+        os.set_blocking(self._write, False)
+        for signum in HEARD:
+            signal.signal(signum, self._hear)
+        signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+
+    def fileno(self) -> int:
+        """The end of a pipe that gets a byte with each signal."""
+        return self._read
+
+    def clear(self) -> None:
+        """Forget the bytes, so that a selector waits again."""
+        try:
+            while os.read(self._read, 512):
+                pass
+        except BlockingIOError:
+            return
+
+    def close(self) -> None:
+        """Back to the system's own handling."""
+        signal.set_wakeup_fd(-1)
+        for signum in HEARD:
+            signal.signal(signum, signal.SIG_DFL)
+        os.close(self._read)
+        os.close(self._write)
+        self.cancel.close()
+
+    def _hear(self, signum: int, _frame: FrameType | None) -> None:
+        self.count += 1
+        self.last = signal.Signals(signum).name
+        self.cancel.set(f"{self.last} was sent")

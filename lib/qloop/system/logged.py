@@ -1,0 +1,160 @@
+"""Running one foreign command to its end, its output in a log and its whole tree gone.
+
+The end is that of the process, never that of its pipe, which a server left behind may hold for
+ever. Units: seconds and bytes.
+Errors: OSError when the command cannot be started or its log not be opened; InternalFailure when
+its output could not be kept.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from qloop.system import process
+from qloop.system.cancel import Cancel
+from qloop.system.capped import CappedLog, Pump
+from qloop.system.clock import monotonic_s
+from qloop.system.identity import ProcessId, identify
+from qloop.system.table import check_proc
+from qloop.system.tree import Marks, end_tree
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended."""
+
+    code: int | None
+    """Its exit code, negative for a signal; None when lost, or when it was never started."""
+    timed_out: bool = False
+    cancelled: bool = False
+    lost: bool = False
+    """The exit status could not be read: a fault of the machine, and neither good nor bad."""
+    seconds: float = 0.0
+    """From its start to its end, or to the moment it was given up."""
+    survivors: tuple[ProcessId, ...] = ()
+    """Members of its tree that could not be ended."""
+    bytes_seen: int = 0
+    """How much it put out, kept or not."""
+
+
+def run_logged(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: bytes | Path,
+    log: Path,
+    log_bytes: int,
+    timeout_s: float,
+    marks: Marks,
+    cancel: Cancel | None = None,
+    grace_s: float = 5.0,
+    on_start: Callable[[ProcessId], None] | None = None,
+    spare: Callable[[], Container[int]] = frozenset,
+) -> Ended:
+    """Run a command in its own session and end its whole tree, however it ends.
+
+    Its standard input is *stdin*, then end of file; output and errors go to *log*, of at most
+    *log_bytes* (see `CappedLog`). After *timeout_s*, or once *cancel* is set, it gets SIGTERM,
+    and SIGKILL *grace_s* later. With no time at all, or cancelled before, it is not started.
+    *on_start* is told the process; *spare* gives the pids that are never taken for its members.
+    """
+    if cancel is not None and cancel.is_set:
+        return Ended(None, cancelled=True)
+    if timeout_s <= 0:
+        return Ended(None, timed_out=True)
+    check_proc()  # before there is a process that could not be ended
+    kept = CappedLog(log, log_bytes)
+    begun = monotonic_s()
+    with ExitStack() as stack:
+        pid, pump = _start(argv, cwd, env, stdin, kept)
+        stack.callback(pump.finish)
+        try:
+            _announce(pid, on_start)
+            exited = process.await_exit(pid, timeout_s=timeout_s, wake=_wake_of(cancel))
+            seconds = monotonic_s() - begun
+        finally:
+            survivors = end_tree([pid], marks, grace_s=grace_s, spare=spare())
+            code = _read_code(pid)
+    cancelled = not exited and cancel is not None and cancel.is_set
+    return Ended(
+        code,
+        timed_out=not exited and not cancelled,
+        cancelled=cancelled,
+        lost=code is None,
+        seconds=seconds,
+        survivors=survivors,
+        bytes_seen=kept.bytes_seen,
+    )
+
+
+def read_tail(log: Path, limit_bytes: int) -> str:
+    """The end of a log as text, from the start of a line; empty where there is no log."""
+    try:
+        with log.open("rb") as source:
+            # One byte more: where it is a line end, the limit falls on the start of a line.
+            skip = max(source.seek(0, os.SEEK_END) - limit_bytes - 1, 0)
+            source.seek(skip)
+            data = source.read(limit_bytes + 1)
+    except FileNotFoundError:
+        return ""
+    if len(data) > limit_bytes:
+        whole_lines = data.partition(b"\n")[2]
+        data = whole_lines or data[-limit_bytes:]
+    return data.decode("utf-8", "replace")
+
+
+def _start(
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: bytes | Path,
+    kept: CappedLog,
+) -> tuple[int, Pump]:
+    """Start the command and what reads its output; the log is closed when that fails."""
+    read_end, write_end = os.pipe()
+    try:
+        with _opened(stdin) as given:
+            pid = process.start(argv, cwd=cwd, env=env, stdin=given, output=write_end)
+    except BaseException:
+        os.close(read_end)
+        kept.close()
+        raise
+    finally:
+        os.close(write_end)
+    return pid, Pump(read_end, kept)
+
+
+@contextmanager
+def _opened(stdin: bytes | Path) -> Iterator[int]:
+    """Standard input as a file: a pipe would need somebody to feed a child that never reads."""
+    with ExitStack() as stack:
+        if isinstance(stdin, bytes):
+            copy = stack.enter_context(tempfile.NamedTemporaryFile())
+            copy.write(stdin)
+            copy.flush()
+            stdin = Path(copy.name)
+        yield stack.enter_context(stdin.open("rb")).fileno()
+
+
+def _announce(pid: int, on_start: Callable[[ProcessId], None] | None) -> None:
+    started = identify(pid)
+    if on_start is not None and started is not None:
+        on_start(started)
+
+
+def _wake_of(cancel: Cancel | None) -> int | None:
+    return None if cancel is None else cancel.fileno()
+
+
+def _read_code(pid: int) -> int | None:
+    """The exit code of a child whose tree was ended; None when it cannot be had."""
+    if not process.await_exit(pid, timeout_s=0):
+        return None  # it outlived SIGKILL, and waiting for it could take for ever
+    try:
+        return process.wait_status(pid)
+    except process.StatusLost:
+        return None

@@ -1,0 +1,1 @@
+"""What a person sees; reads state and journal only."""

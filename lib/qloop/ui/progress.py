@@ -1,0 +1,115 @@
+"""Plain progress: one line for each event worth knowing, with the time since the run began."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from qloop.state.journal import Event, EventKind, Journal
+from qloop.system.clock import parse_utc, render_duration
+from qloop.ui import console
+
+GREEN_GATES_SHOWN = ("test", "base")
+
+
+class Follower:
+    """Reads what the journal has gained since the last look, and shows each event."""
+
+    def __init__(self, path: Path, show: Callable[[Event], None]) -> None:
+        self._journal = Journal(path, "")
+        self._show = show
+        self._offset = path.stat().st_size if path.exists() else 0
+
+    def look(self) -> None:
+        """Show the events that came since the last look."""
+        events, self._offset = self._journal.read_from(self._offset)
+        for event in events:
+            self._show(event)
+
+
+class PlainLines:
+    """Shows events as lines on standard error."""
+
+    def __init__(self) -> None:
+        self._began: float | None = None
+
+    def __call__(self, event: Event) -> None:
+        moment = parse_utc(event.ts).timestamp()
+        self._began = moment if self._began is None else self._began
+        line = render_event(event)
+        if line:
+            console.say(f"[{render_duration(moment - self._began):>6}] {line}")
+
+
+def show_json(event: Event) -> None:
+    """An event as one line of JSON on standard output."""
+    console.result(event.to_line().decode().rstrip("\n"))
+
+
+def render_event(event: Event) -> str:
+    """One event in words, or nothing where a person need not know."""
+    data = event.data
+    who = f"{event.story} attempt {event.attempt}" if event.story else (event.wave or "run")
+    texts: dict[EventKind, Callable[[], str]] = {
+        EventKind.RUN_STARTED: lambda: f"run {event.run} on {data.get('branch')}",
+        EventKind.WAVE_STARTED: lambda: f"{event.wave}: {', '.join(data.get('stories', []))}",
+        EventKind.AGENT_STARTED: lambda: f"{who}: {data.get('runner')} at work",
+        EventKind.AGENT_ENDED: lambda: f"{who}: {_agent_end(event)}",
+        EventKind.GUARD_BREACHED: lambda: f"{who}: guard: {_first(data.get('reason'))}",
+        EventKind.GATE_ENDED: lambda: _gate(event, who),
+        EventKind.STORY_LANDED: lambda: f"{event.story} landed as {str(data.get('commit'))[:10]}",
+        EventKind.STORY_SETTLED: lambda: _settled(event),
+        EventKind.STATE_REPAIRED: lambda: _repaired(event),
+        EventKind.PERSON_CHANGED: lambda: _changed(event),
+        EventKind.WAVE_ENDED: lambda: _wave_end(event),
+    }
+    make = texts.get(event.event)
+    return make() if make is not None else ""
+
+
+def _agent_end(event: Event) -> str:
+    data = event.data
+    took = render_duration(float(data.get("seconds") or 0))
+    if data.get("timed_out"):
+        return f"out of time after {took}"
+    said = data.get("signal") or "no signal"
+    return f"ended with {data.get('code')} after {took}, {said}"
+
+
+def _gate(event: Event, who: str) -> str:
+    data = event.data
+    took = render_duration(float(data.get("seconds") or 0))
+    if data.get("green"):
+        name = data.get("gate")
+        return f"{who}: {name} green ({took})" if name in GREEN_GATES_SHOWN else ""
+    return f"{who}: red: {_first(data.get('command'))} (exit {data.get('code')}, {took})"
+
+
+def _settled(event: Event) -> str:
+    data = event.data
+    if data.get("status") == "passed":
+        return f"{event.story} passed"
+    charged = "" if data.get("charged") else ", not charged"
+    return f"{event.story} {data.get('phase')}{charged}: {_first(data.get('reason'))}"
+
+
+def _repaired(event: Event) -> str:
+    data = event.data
+    if "restored" in data:
+        return f"{event.story}: put back what it had dropped: {', '.join(data['restored'])}"
+    return str(data.get("text") or data.get("blocked") or "")
+
+
+def _changed(event: Event) -> str:
+    data = event.data
+    if "taken_in" in data:
+        return f"took in the commits made on {data.get('branch')}"
+    return f"not by an agent: {'; '.join(map(str, data.get('changes', [])))}"
+
+
+def _wave_end(event: Event) -> str:
+    told = event.data.get("disagreement")
+    return f"{event.wave}: {told}" if told else f"{event.wave}: {event.data.get('signal')}"
+
+
+def _first(text: object) -> str:
+    lines = str(text or "").strip().splitlines()
+    return lines[0] if lines else ""

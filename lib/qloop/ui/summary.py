@@ -1,0 +1,38 @@
+"""The end of a run: what became of each story, what a person should know, one signal line."""
+
+from collections.abc import Sequence
+
+from qloop.agents.signals import render_signal
+from qloop.plan.model import Plan
+from qloop.state.journal import Event
+from qloop.state.report import StoryReport, build_report
+from qloop.system.clock import render_duration
+from qloop.ui import console
+
+COLUMNS = ("story", "title", "status", "wave", "attempts", "time")
+
+
+def show_summary(
+    plan: Plan, events: Sequence[Event], signal: str, reasons: Sequence[str]
+) -> None:
+    """The summary table, the reasons, what no command judged, and the run's signal."""
+    report = build_report(plan, events)
+    console.table(COLUMNS, [_row(story) for story in report.stories])
+    for reason in reasons:
+        console.say(reason)
+    unverified = [story.id for story in report.stories if story.unverified]
+    if unverified:
+        console.say(f"unverified, no command judged all of it: {', '.join(unverified)}")
+    console.result(render_signal(signal))
+
+
+def _row(story: StoryReport) -> tuple[str, ...]:
+    status = f"{story.status} (unverified)" if story.unverified else str(story.status)
+    return (
+        story.id,
+        story.title or "",
+        status,
+        ", ".join(story.waves),
+        str(story.attempts) if story.attempts else "",
+        render_duration(story.seconds) if story.attempts else "",
+    )

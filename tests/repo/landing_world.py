@@ -1,0 +1,174 @@
+"""A person's repository with a line, and agents that work beside it, for tests of landing."""
+
+import hashlib
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any
+
+from conftest import Repo
+
+from qloop.repo.checkout import Repository
+from qloop.repo.landing import Candidate, LineMoved, land, propose
+from qloop.repo.line import ensure_line, line_ref, write_lease
+from qloop.repo.marks import committer_mark
+from qloop.system import process
+
+BRANCH = "ql/x"
+LIMIT_BYTES = 50_000_000
+TEN_LINES = "".join(f"line {number}\n" for number in range(10))
+
+
+class Agent(Repo):
+    """A worktree on the person's objects, whose commits bear an attempt's mark."""
+
+    def __init__(self, path: Path, attempt_id: str, start: str) -> None:
+        self.path = path
+        self.attempt_id = attempt_id
+        self.start = start
+
+    def git(self, *args: str, cwd: Path | None = None, check: bool = True) -> str:
+        """Run git as the agent."""
+        identity = {
+            "author.name": "Ann Agent",
+            "author.email": "ann@example.invalid",
+            "committer.name": committer_mark(self.attempt_id),
+            "committer.email": "ann@example.invalid",
+        }
+        settings = [word for pair in identity.items() for word in ("-c", "=".join(pair))]
+        done = process.run(["git", *settings, *args], cwd=cwd or self.path)
+        assert not check or done.code == 0, f"git {args}: {done.complaint}"
+        return done.text
+
+    def git_object(self, content: bytes) -> str:
+        """Store *content* as a blob and return its name."""
+        done = process.run(["git", "hash-object", "-w", "--stdin"], cwd=self.path, stdin=content)
+        return done.text
+
+    @property
+    def tip(self) -> str:
+        """The commit that the agent's worktree stands on."""
+        return self.git("rev-parse", "HEAD")
+
+
+class World:
+    """The person's repository on branch `main`, and the line of `ql/x`."""
+
+    def __init__(
+        self,
+        folder: Path,
+        files: dict[str, str] | None = None,
+        *,
+        object_format: str = "sha1",
+        clone_of: Path | None = None,
+    ) -> None:
+        self.folder = folder
+        path = folder / "a repo"
+        if clone_of is not None:
+            options = ("--quiet", "--depth=1", "--template=", clone_of.as_uri(), str(path))
+            assert process.run(["git", "clone", *options]).code == 0
+        elif object_format != "sha1":
+            made = process.run(["git", "init", f"--object-format={object_format}", str(path)])
+            assert made.code == 0
+        self.person = Repo(path)
+        if clone_of is None:
+            self.person.commit("start", files or {"shared.txt": TEN_LINES})
+        root = path.resolve()
+        self.repository = Repository(root=root, git_dir=root / ".git")
+        self.start = ensure_line(self.repository, BRANCH)
+        self.lease = write_lease(self.repository, "r-1")
+        self._agents = 0
+
+    @property
+    def line(self) -> str:
+        """The line's tip."""
+        return self.person.git("rev-parse", line_ref(BRANCH))
+
+    def ref(self, name: str) -> str:
+        """What a ref points to, or nothing."""
+        return self.person.git("rev-parse", "--verify", "--quiet", name, check=False)
+
+    def agent(self, story: str = "US-1", start: str | None = None) -> Agent:
+        """A new attempt at *story* in a worktree of its own, at the line's tip."""
+        self._agents += 1
+        attempt_id = f"{story}.{self._agents}.{self._agents:08x}"
+        path = self.folder / f"agent {self._agents}"
+        at = start or self.line
+        self.person.git("worktree", "add", "--quiet", "--detach", str(path), at)
+        return Agent(path, attempt_id, at)
+
+    def propose(self, agent: Agent, **others: Any) -> Candidate:
+        """Propose what the agent has committed."""
+        story, number, _ = agent.attempt_id.split(".")
+        known: dict[str, Any] = {
+            "story": story,
+            "title": f"Do {story}",
+            "attempt": int(number),
+            "attempt_id": agent.attempt_id,
+            "state_paths": ("quantum.json",),
+            "copy_files": (),
+            "file_bytes": LIMIT_BYTES,
+        }
+        start, tip = others.pop("start", agent.start), others.pop("tip", None) or agent.tip
+        return propose(self.repository, BRANCH, start, tip, **{**known, **others})
+
+    def land(self, agent: Agent) -> Candidate:
+        """Propose and land what the agent has committed."""
+        candidate = self.propose(agent)
+        land(self.repository, BRANCH, candidate, agent.attempt_id, self.lease)
+        return candidate
+
+    def land_files(self, story: str, files: dict[str, str], start: str | None = None) -> Candidate:
+        """Let an agent write *files*, commit and land them."""
+        agent = self.agent(story, start)
+        agent.commit(f"{story} done", files)
+        return self.land(agent)
+
+    def files(self, commit: str) -> list[str]:
+        """The paths in a commit."""
+        listed = self.person.git("ls-tree", "-r", "-z", "--name-only", commit)
+        return sorted(listed.rstrip("\0").split("\0"))
+
+    def show(self, commit: str, path: str) -> str:
+        """A file's content in a commit, without the final line end."""
+        return self.person.git("show", f"{commit}:{path}")
+
+
+def fingerprint(root: Path) -> dict[str, str]:
+    """Every file below *root* but git's own, and the index: path to hash of its bytes."""
+    paths = [path for path in root.rglob("*") if path.is_file() or path.is_symlink()]
+    kept = [path for path in paths if ".git" not in path.relative_to(root).parts]
+    index = root / ".git" / "index"
+    return {
+        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in [*kept, *([index] if index.exists() else [])]
+    }
+
+
+def race(
+    repository: Repository, start: str, tip: str, story: str, lease: str, turns: Barrier, log: Path
+) -> None:
+    """Land one attempt after another, each at the same moment as a rival; for a process."""
+    for number in range(1, 16):
+        attempt_id = f"{story}.{number}.{number:08x}"
+        candidate = propose(
+            repository,
+            BRANCH,
+            start,
+            tip,
+            story=story,
+            title="race",
+            attempt=number,
+            attempt_id=attempt_id,
+            state_paths=(),
+            copy_files=(),
+            file_bytes=LIMIT_BYTES,
+        )
+        turns.wait()
+        try:
+            land(repository, BRANCH, candidate, attempt_id, lease)
+            result = candidate.commit
+        except LineMoved:
+            result = "moved"
+        with log.open("a", encoding="ascii") as out:
+            out.write(f"{result}\n")
+        turns.wait()
