@@ -1,9 +1,14 @@
 """Every test runs in a world of its own: no identity, no configuration, no HOME of the person."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from world import World
 
 
 @pytest.fixture(autouse=True)
@@ -59,3 +64,15 @@ def repo(tmp_path: Path) -> Repo:
     made = Repo(tmp_path / "a repo")
     made.commit("start", {"README.md": "start\n"})
     return made
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator["World"]:
+    """A repository with a scripted agent; after the test no process of it may be left."""
+    from world import World, end_all, processes_with
+
+    made = World(tmp_path)
+    yield made
+    left = [*processes_with(str(tmp_path))]
+    end_all(left)
+    assert not left, f"processes were left: {left}"

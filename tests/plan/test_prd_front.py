@@ -87,6 +87,7 @@ def test_unknown_fields_stand_before_the_stories() -> None:
         ("a: 1\nb: \x07", 3, "is not YAML"),
         ("a: 1\nb: *c", 3, "is not YAML"),
         ('a: "\\U00110000"', 2, "is broken"),
+        ("a: " + "[" * 60 + "]" * 60, 2, "nested too deeply"),
         ("a: " + "[" * 5000, 2, "nested too deeply"),
         ("a: 1\na: 2", 3, "the field 'a' is given twice"),
         ("a:\n  b: 1\n  b: 2", 4, "the field 'b' is given twice"),

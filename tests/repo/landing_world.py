@@ -39,10 +39,16 @@ class Agent(Repo):
         assert not check or done.code == 0, f"git {args}: {done.complaint}"
         return done.text
 
-    def git_object(self, content: bytes) -> str:
-        """Store *content* as a blob and return its name."""
-        done = process.run(["git", "hash-object", "-w", "--stdin"], cwd=self.path, stdin=content)
-        return done.text
+    def git_object(self, content: bytes, kind: str = "blob") -> str:
+        """Store *content* as an object and return its name."""
+        argv = ["git", "hash-object", "-w", "--literally", "-t", kind, "--stdin"]
+        return process.run(argv, cwd=self.path, stdin=content).text
+
+    def git_tree(self, files: dict[str, str]) -> str:
+        """Stage *files* and return the name of the staged tree."""
+        self.write(files)
+        self.git("add", "--all")
+        return self.git("write-tree")
 
     @property
     def tip(self) -> str:

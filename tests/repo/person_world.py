@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 from conftest import Repo
-
 from qloop.repo.breach import find_changes, keep_and_undo
 from qloop.repo.changes import Change, Changes
 from qloop.repo.checkout import Repository, find_repository
@@ -71,4 +70,4 @@ def named(changes: tuple[Change, ...], kind: str) -> list[str]:
 
 def value(repo: Repo, ref: str) -> str:
     """What a ref points at, or nothing where there is none."""
-    return repo.git("for-each-ref", "--format=%(objectname)", ref)
+    return repo.git("rev-parse", "--verify", "--quiet", ref, check=False)

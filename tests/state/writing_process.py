@@ -1,5 +1,6 @@
 """A process that writes: `writing_process.py ACTION FILE WORDS…`, started by tests."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def hold(path: Path) -> None:
     with store_for(path, path.parent).transaction(DRIVER):
         sys.stdout.write("held\n")
         sys.stdout.flush()
-        sys.stdin.read()
+        signal.pause()
 
 
 def journal(path: Path, name: str, times: int) -> None:

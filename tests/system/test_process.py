@@ -165,3 +165,17 @@ def test_the_wait_without_pidfds_tells_the_same(zoo: Zoo) -> None:
     assert (timed_out, not_woken, woken) == (False, False, False)
     assert process._await_by_looking(pid, time.monotonic() + 600, None)
     assert process._await_by_looking(2**22 + 1, time.monotonic(), None)
+
+
+def test_waiting_is_asleep(zoo: Zoo) -> None:
+    """A waiting thread does not wake now and then to look."""
+
+    def switches() -> int:
+        lines = Path("/proc/thread-self/status").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("voluntary")).split()[1])
+
+    pid = zoo.start(["sleep", "600"])
+    before = switches()
+    process.await_exit(pid, timeout_s=1)
+
+    assert switches() - before < 5

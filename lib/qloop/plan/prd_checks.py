@@ -32,10 +32,8 @@ def find_misshapen(headings: Sequence[Block], ids: Collection[str]) -> list[Line
     """
     words = {match[0].lower() for match in map(_PREFIX.match, ids) if match}
     prefixes = "|".join(sorted({*words, *_USUAL_PREFIXES}, key=lambda word: (-len(word), word)))
-    looks = re.compile(
-        rf"\W*(?:[0-9]+[.)]\s*)?(?:(?:user )?story )?((?:{prefixes})[\W_]{{0,3}}[0-9][\w-]*)",
-        re.IGNORECASE,
-    )
+    before = r"\W*(?:[0-9]+[.)]\s*)?(?:(?:user )?story )?"
+    looks = re.compile(rf"{before}((?:{prefixes})[\W_]{{0,3}}[0-9][\w-]*)", re.IGNORECASE)
     known = {_bare(story_id) for story_id in ids}
     faults = []
     for block in headings:

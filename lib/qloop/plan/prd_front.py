@@ -19,6 +19,7 @@ _TAG = "tag:yaml.org,2002:"
 _TEXT_TAGS = {_TAG + name for name in ("str", "timestamp", "value", "merge")}
 _FIRST_LINE = 2  # the line after the opening `---`
 _LARGEST_INT = 2**63 - 1
+_DEEPEST = 50
 
 
 @dataclass(slots=True)
@@ -76,6 +77,7 @@ class _Reader:
     def __init__(self, faults: list[LineFault]) -> None:
         self.faults = faults
         self._seen: set[int] = set()
+        self._depth = 0
 
     def mapping(self, node: MappingNode) -> Json:
         fields: Json = {}
@@ -95,6 +97,14 @@ class _Reader:
         if id(node) in self._seen:
             return self._complain(node, "lists and mappings cannot be repeated by an anchor")
         self._seen.add(id(node))
+        if self._depth == _DEEPEST:
+            return self._complain(node, "it is nested too deeply")
+        self._depth += 1
+        value = self._collection(node)
+        self._depth -= 1
+        return value
+
+    def _collection(self, node: Node) -> Any:
         if isinstance(node, MappingNode) and node.tag == _TAG + "map":
             return self.mapping(node)
         if isinstance(node, SequenceNode) and node.tag == _TAG + "seq":
@@ -142,4 +152,5 @@ def _yaml_fault(error: yaml.YAMLError, source: str) -> LineFault:
     position = getattr(error, "position", 0)
     line = source.count("\n", 0, position) if mark is None else mark.line
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is broken"
+    line = min(line, source.rstrip("\n").count("\n"))  # the end of the text is on no line of it
     return LineFault(line + _FIRST_LINE, f"the front matter is not YAML: {problem}")

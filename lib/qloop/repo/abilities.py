@@ -69,12 +69,12 @@ def dropped_by(
     dropped: set[str] = set()
     astray = 0
     for command in commands:
-        removed = _taken_off(command, stack)
+        removed, missed = _taken_off(command, stack)
         found = {entry for entry in removed if entry in gone}
         dropped |= found
-        # What it removed still stands, so something that the person did meanwhile moved the
-        # entries under it.
-        astray += sum(entry is not None for entry in removed) - len(found)
+        # What it removed still stands, or was not there to begin with: something that the person
+        # stashed meanwhile moved the entries under it.
+        astray += missed + sum(entry is not None for entry in removed) - len(found)
     clears = any(_clears(command) for command in commands)
     rest = [entry for entry in stash if entry in gone and entry not in dropped]
     return frozenset(dropped | set(rest[: 0 if clears else astray]))
@@ -89,22 +89,19 @@ def has_flag(words: Iterable[str], letters: str, *long: str) -> bool:
     )
 
 
-def _taken_off(command: TracedCommand, stack: list[str | None]) -> list[str | None]:
-    """Do to *stack* what *command* did to the stash, and return what came off."""
+def _taken_off(command: TracedCommand, stack: list[str | None]) -> tuple[list[str | None], int]:
+    """Do to *stack* what *command* did: what came off, and how many entries it does not know."""
     if _clears(command):
         removed, stack[:] = list(stack), []
-        return removed
+        return removed, 0
     verb, rest = _stash_verb(command)
-    if verb in ("push", "save") and command.children:
-        # Without a child there was nothing to stash and no entry was made.
-        stack.insert(0, None)
-    elif verb == "store":
+    # Without a child a push found nothing to stash and made no entry.
+    if verb == "store" or (verb in ("push", "save") and command.children):
         stack.insert(0, None)
     elif verb in ("pop", "drop", "branch"):
         at = _stash_index(rest)
-        if at < len(stack):
-            return [stack.pop(at)]
-    return []
+        return ([stack.pop(at)], 0) if at < len(stack) else ([], 1)
+    return [], 0
 
 
 def _clears(command: TracedCommand) -> bool:

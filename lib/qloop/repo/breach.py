@@ -10,10 +10,10 @@ from collections.abc import Iterable
 
 from qloop.repo.changes import Change, Changes
 from qloop.repo.checkout import Repository
+from qloop.repo.config_changes import config_changes, hook_changes
 from qloop.repo.git import Git
 from qloop.repo.moves import PUT_BACK, Case, head_changes, ref_changes
 from qloop.repo.person import ESCAPED, SYMBOLIC, Snapshot, read_heads
-from qloop.repo.config_changes import config_changes, hook_changes
 from qloop.repo.starts import PATIENT
 from qloop.repo.stash_changes import restore_entry, stash_changes
 from qloop.repo.trace import TracedCommand, commands_in

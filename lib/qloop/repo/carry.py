@@ -12,9 +12,11 @@ import tempfile
 from pathlib import Path
 
 from qloop.repo.checkout import Repository
+from qloop.repo.git import persons_git
 from qloop.repo.removal import is_real_file
 from qloop.repo.worksite import Workspace
 from qloop.system.errors import InternalFailure
+from qloop.system.process import Completed
 
 _SETTINGS = (
     "fetch.fsckObjects=true",
@@ -32,6 +34,7 @@ _OPTIONS = (
     "--no-tags",
     "--no-write-fetch-head",
 )
+_AT_ONCE = 1000
 _LARGE_FILE = re.compile(r"[0-9a-f]{64}")
 
 
@@ -46,13 +49,38 @@ def carry(ws: Workspace, repository: Repository, tip: str) -> None:
     """
     if tip == ws.start:
         return
+    _fetch_left_out(repository, ws.start)
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     done = repository.git.attempt(
         *settings, "fetch", *_OPTIONS, f"--negotiation-tip={ws.start}", str(ws.git_dir), tip
     )
     if done.code != 0 or repository.git.find(f"{tip}^{{commit}}") is None:
-        raise CarryFailed("the attempt's commits could not be taken over", where=done.complaint)
+        raise CarryFailed("the attempt's commits could not be taken over", where=_cause(done))
     _carry_large_files(ws.git_dir / "lfs" / "objects", repository.git_dir / "lfs" / "objects")
+
+
+def _fetch_left_out(repository: Repository, start: str) -> None:
+    """Complete the start's tree in a partial clone: checks cannot follow links to what is away."""
+    found = repository.git.attempt("config", "--get-regexp", r"^remote\..*\.promisor$", "^true$")
+    if found.code != 0:
+        return
+    remote = found.text.split(".", 1)[1].partition(".promisor")[0]
+    listing = ("rev-list", "--objects", "--no-walk", "--missing=print", start)
+    lines = repository.git.text(*listing).splitlines()
+    missing = [line[1:] for line in lines if line.startswith("?")]
+    for at in range(0, len(missing), _AT_ONCE):
+        names = missing[at : at + _AT_ONCE]
+        options = ("-c", "fetch.negotiationAlgorithm=noop", "fetch", *_OPTIONS)
+        done = persons_git(
+            repository.root, *options, "--filter=blob:none", remote, *names
+        )
+        if done.code != 0:
+            raise CarryFailed("what a partial clone left out is not to be had", where=_cause(done))
+
+
+def _cause(done: Completed) -> str:
+    lines = done.complaint.splitlines()
+    return "; ".join(line for line in lines if not line.startswith("hint:"))
 
 
 def _carry_large_files(source: Path, target: Path) -> None:

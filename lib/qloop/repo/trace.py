@@ -210,7 +210,23 @@ def _is_inside(
         return any(_common(path) == repository.git_dir for path in candidates)
     if command.worktree is not None:
         return Path(command.worktree).resolve() in places
+    if command.external and command.folder is not None:
+        # Git hands over to the program without having looked for a repository.
+        return _checkout_of(Path(command.folder)) in places
     return None
+
+
+def _checkout_of(folder: Path) -> Path | None:
+    """The nearest folder upwards that is a checkout, or a git directory itself."""
+    start = folder.resolve()
+    return next(
+        (path for path in (start, *start.parents) if (path / ".git").exists() or _is_git_dir(path)),
+        None,
+    )
+
+
+def _is_git_dir(path: Path) -> bool:
+    return (path / "HEAD").is_file() and (path / "objects").is_dir()
 
 
 def _common(git_dir: Path) -> Path:

@@ -76,7 +76,7 @@ class Desk:
     def write_story(self, story: dict[str, Any]) -> None:
         """Put the story where `QLOOP_STORY_FILE` names it."""
         text = json.dumps(story, ensure_ascii=False, indent=2) + "\n"
-        self.story_file.write_text(text, encoding="utf-8")
+        self.story_file.write_text(text, encoding="utf-8", errors="backslashreplace")
 
     def _identity(self) -> dict[str, str]:
         dispatch = self.dispatch

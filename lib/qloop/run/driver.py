@@ -29,6 +29,7 @@ from qloop.system.interrupts import Interrupts
 
 DRAIN_S = 10.0
 STOP_S = 20.0
+LONGEST_SLEEP_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ class Driver:
         limits = [limit for wave in self.waves.values() if (limit := wave.deadline()) is not None]
         if self.kill_at is not None:
             limits.append(self.kill_at)
-        timeout = max(0.0, min(limits) - monotonic_s()) if limits else None
+        timeout = min(LONGEST_SLEEP_S, max(0.0, min(limits) - monotonic_s())) if limits else None
         ready = selector.select(timeout)
         # A coordinator's reports come before its end, whatever order the selector gives.
         ready.sort(key=lambda pair: pair[0].fileobj in [w.child for w in self.waves.values()])

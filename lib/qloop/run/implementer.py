@@ -69,8 +69,8 @@ def render_prompt(desk: Desk, order: AttemptOrder, story: Story) -> str:
 def _run_agent(desk: Desk, prompt: str, log: Path) -> Ended:
     manifest = desk.dispatch.runner
     prompt_file = desk.logs / "prompt.md"
-    prompt_file.write_text(prompt, encoding="utf-8")
-    data = prompt.encode()
+    data = prompt.encode("utf-8", "backslashreplace")
+    prompt_file.write_bytes(data)
     argument = data[:LONGEST_ARGUMENT_BYTES].decode("utf-8", "ignore")
     argv = command(
         manifest,

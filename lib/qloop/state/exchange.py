@@ -16,8 +16,8 @@ _CANNOT = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EN
 def exchange(one: Path, other: Path) -> bool:
     """Let two files take each other's name.
 
-    False, and nothing done, where the system cannot, or one of them is not there. Raises OSError
-    where it can, but not with these files.
+    False, and nothing done, where system or file system cannot, or one of them is not there.
+    Raises OSError where they can, but not with these files.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     first, second = os.fsencode(one), os.fsencode(other)

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import orjson
 
@@ -97,23 +96,16 @@ class Generations:
 
     def _replace(self, expected: bytes | None) -> Swap:
         following = self._folder / _NEXT
-        try:
-            old = self._path.open("rb")
-        except FileNotFoundError:
-            if expected is None:
-                following.replace(self._path)
-            return Swap(None, replaced=expected is None)
-        with old:
-            found = old.read()
-            if found != expected:
-                return Swap(found, replaced=False)
-            # An editor may have put another file here since, or be writing to this one just now.
-            if not exchange(following, self._path):
-                following.replace(self._path)
-                return Swap(settled(lambda: _read_again(old), expected), replaced=True)
-        replaced = settled(following.read_bytes, expected)
+        found = settled(lambda: files.read_optional(self._path), expected)
+        if found != expected:
+            return Swap(found, replaced=False)
+        if expected is None or not exchange(following, self._path):
+            following.replace(self._path)
+            return Swap(expected, replaced=True)
+        # An editor may have put another file there since, or be writing to this one just now.
+        found = settled(following.read_bytes, expected)
         following.unlink()
-        return Swap(replaced, replaced=True)
+        return Swap(found, replaced=True)
 
     def _stamps(self) -> list[str]:
         """The kept generations, oldest first; stamps are of one length, so text sorts as time."""
@@ -151,11 +143,6 @@ def _is_json(data: bytes) -> bool:
     except orjson.JSONDecodeError:
         return False
     return True
-
-
-def _read_again(opened: BinaryIO) -> bytes:
-    opened.seek(0)
-    return opened.read()
 
 
 def _to_name(stamp: str) -> str:

@@ -217,6 +217,10 @@ class Store:
                 where=str(self.path),
                 fix="end the qloop that hangs, or wait for it",
             ) from None
+        except OSError as exc:
+            raise InternalFailure(
+                f"qloop's folder cannot be used: {exc.strerror}", where=str(self.private)
+            ) from exc
         try:
             yield
         finally:

@@ -7,12 +7,13 @@ nothing early.
 
 import re
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from qloop.system.errors import BadInput
 
-_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?")
-_BARE_SECONDS = re.compile(r"\d+(?:\.\d+)?")
+_SECONDS = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
+_DURATION = re.compile(rf"(?:([0-9]{{1,9}})h)?(?:([0-9]{{1,9}})m)?(?:({_SECONDS})s)?")
+_BARE_SECONDS = re.compile(_SECONDS)
 
 
 def utc_now() -> str:
@@ -25,13 +26,8 @@ def utc_after(earlier: str | None) -> str:
     now = _format(datetime.now(UTC), "microseconds")
     if earlier is None or now > _pad(earlier):
         return now
-    moment = parse_utc(earlier)
-    later = datetime.fromtimestamp(moment.timestamp(), UTC).replace(microsecond=moment.microsecond)
-    micros = int(later.timestamp()) * 1_000_000 + moment.microsecond + 1
-    return _format(
-        datetime.fromtimestamp(micros // 1_000_000, UTC).replace(microsecond=micros % 1_000_000),
-        "microseconds",
-    )
+    later = parse_utc(earlier).astimezone(UTC) + timedelta(microseconds=1)
+    return _format(later, "microseconds")
 
 
 def parse_utc(text: str) -> datetime:
