@@ -183,6 +183,8 @@ def test_description_keeps_the_text_as_it_is_written() -> None:
         "- **Runner:** shell\n- **Model:** small\n- **Timeout:** 90s",
         "**Priority:** 3 | **Runner:** shell | **Timeout:** 90s\\\n**Model:** small\n"
         "**Depends on:** A1,\nA2\n**Files:**\na.py,\nb/c.py",
+        "#### Depends on\n\nA1, `A2`\n\n**Files:**\n\n`a.py` and b/c.py\n\n**Priority:** 3\n"
+        "**Runner:** shell\n**Model:** small\n**Timeout:** 90s",
         "#### Depends on\n\n- A1: One\n- **A2** (the second)\n\n#### Files:\n\n- `a.py` - first\n"
         "- b/c.py: second\n\n**Priority:** 3\n**Runner:** shell\n**Model:** small\n"
         "**Timeout:** 90s\n---\n",

@@ -191,11 +191,10 @@ def test_finished(statuses: list[Any], finished: bool) -> None:
 def test_archive_names() -> None:
     """The name sorts by time, tells the plan, and is safe in any file system."""
     now = "2026-01-02T03:04:05.678901Z"
+    stamp = "20260102T030405678901Z"
 
-    assert (
-        archive_name({"branchName": "ql/todo-api"}, now) == "20260102T030405678901Z-todo-api.json"
-    )
-    assert archive_name({"branchName": "Feat/Ä b"}, now) == "20260102T030405678901Z-feat-a-b.json"
+    assert archive_name({"branchName": "ql/todo-api"}, now) == f"{stamp}-todo-api.json"
+    assert archive_name({"branchName": "Feat/Ä b"}, now) == f"{stamp}-feat-a-b.json"
 
 
 def test_drift() -> None:

@@ -53,7 +53,7 @@ class World:
 
     def content(self, commit: str, path: str) -> str:
         """A file's content in the person's repository."""
-        return self.repo.git("cat-file", "blob", f"{commit}:{path}")
+        return self.repository.git.run("cat-file", "blob", f"{commit}:{path}").out.decode()
 
 
 def agent(ws: Workspace, *args: str, check: bool = True) -> str:

@@ -266,17 +266,16 @@ def test_hooks_written_by_a_program_of_its_own(repo: Repo, tmp_path: Path) -> No
     hooks.mkdir(exist_ok=True)
     programs = tmp_path / "bin"
     programs.mkdir()
-    for name in ("lfs", "flow"):
-        (programs / f"git-{name}").write_text(f"#!/bin/sh\ntouch .git/hooks/{name}-made\n")
-        (programs / f"git-{name}").chmod(0o755)
-    (programs / "git-lfs").write_text("#!/bin/sh\ntouch .git/hooks/pre-push\n")
+    for name, hook in {"lfs": "pre-push", "flow": "flow-made"}.items():
+        program = programs / f"git-{name}"
+        program.write_text(f"#!/bin/sh\ntouch $(git rev-parse --git-dir)/hooks/{hook}\n")
+        program.chmod(0o755)
     agent = Agent(repo)
     path = f"{programs}:/usr/bin:/bin"
     agent.run("env", f"PATH={path}", "git", "-C", str(repo.path), "lfs", "install")
     (hooks / "by-hand").touch()
     only_lfs = agent.changes()
-    agent.run("env", f"PATH={path}", "git", "-C", f"{repo.path}/.git", "flow", "init", code=1)
-    agent.run("env", f"PATH={path}", "git", "flow", "init", cwd=repo.path)
+    agent.run("sh", "-c", f"cd '{repo.path}' && PATH={path} git flow init")
 
     assert named(only_lfs.marked, "hooks") == ["pre-push"]
     assert named(only_lfs.unmarked, "hooks") == ["by-hand"]
@@ -376,6 +375,42 @@ def test_worktree_made_and_removed(repo: Repo, tmp_path: Path) -> None:
     agent.git("worktree", "remove", str(tmp_path / "theirs"))
 
     assert named(agent.changes().marked, "head") == ["worktrees/made/HEAD", "worktrees/theirs/HEAD"]
+
+
+def test_worktrees_of_the_person_while_the_agent_has_its_own(repo: Repo, tmp_path: Path) -> None:
+    """What the person adds or removes is not charged to an agent that does the same elsewhere."""
+    repo.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "theirs"))
+    agent = Agent(repo)
+    agent.git("worktree", "add", "-q", "--detach", str(tmp_path / "made"))
+    agent.git("worktree", "remove", str(tmp_path / "made"))
+    repo.git("worktree", "remove", str(tmp_path / "theirs"))
+    repo.git("worktree", "add", "-q", "--detach", str(tmp_path / "new"))
+    changes = agent.changes()
+
+    assert changes.marked == ()
+    assert named(changes.unmarked, "head") == ["worktrees/new/HEAD", "worktrees/theirs/HEAD"]
+
+
+@pytest.mark.parametrize(
+    ("command", "charged"),
+    [
+        (("symbolic-ref", "HEAD"), False),
+        (("branch", "--list"), False),
+        (("stash", "list"), False),
+        (("symbolic-ref", "HEAD", "refs/heads/other"), True),
+        (("checkout", "-q", "other"), True),
+    ],
+)
+def test_switch_without_a_reflog(repo: Repo, command: tuple[str, ...], charged: bool) -> None:
+    """Where HEAD keeps no reflog, the trace tells who switched."""
+    repo.git("config", "core.logAllRefUpdates", "false")
+    (repo.path / ".git/logs/HEAD").unlink()
+    repo.git("branch", "other")
+    agent = Agent(repo)
+    agent.git(*command)
+    repo.git("checkout", "-q", "other")
+
+    assert named(agent.changes().marked, "head") == (["HEAD"] if charged else [])
 
 
 def test_edited_files_are_reported_only(repo: Repo) -> None:

@@ -72,8 +72,12 @@ def test_a_tree_that_ignores_term_is_killed(zoo: Zoo) -> None:
 
 def test_a_tree_may_end_by_itself(zoo: Zoo) -> None:
     """SIGTERM comes first, and what ends upon it within the grace is not killed."""
-    root = zoo.start(
-        ["sh", "-c", "trap 'sleep 0.2; echo bye > last; exit 7' TERM; echo $$ > up; sleep 600"]
+    root = zoo.python(
+        "import os, signal, time\n"
+        "def last(*_): time.sleep(0.2); open('last', 'w').write('bye\\n'); os._exit(7)\n"
+        "signal.signal(signal.SIGTERM, last)\n"
+        "open('up', 'w').write('1\\n')\n"
+        "while True: time.sleep(0.01)\n"
     )
     zoo.pid_in("up")
 
@@ -312,7 +316,8 @@ SUBREAPER = (
     "    return process.start([sys.executable, '-c', code, *args], cwd=Path.cwd(), env=os.environ,"
     " stdin=null, output=2)\n"
     "def note(name):\n"
-    "    while not Path(name).exists(): time.sleep(0.01)\n"
+    "    path = Path(name)\n"
+    "    while not path.exists() or not path.read_text(): time.sleep(0.01)\n"
     "    return int(Path(name).read_text())\n"
     "def kids(): return Path(f'/proc/self/task/{os.getpid()}/children').read_text().split()\n"
 )
@@ -342,10 +347,10 @@ def test_a_chain_of_forks_is_ended_and_reaped(zoo: Zoo) -> None:
         "print(process.wait_status(root))\n",
         "import os, time\n"
         "limit = time.monotonic() + 20\n"
-        "open('up', 'w').write('1\\n')\n"
         "while time.monotonic() < limit:\n"
-        "    time.sleep(0.001)\n"
-        "    if os.fork(): os._exit(0)\n",
+        "    if os.fork(): os._exit(0)\n"
+        "    open('up', 'w').write('1')\n"
+        "    time.sleep(0.001)\n",
         zoo.mark,
     )
 

@@ -37,8 +37,7 @@ def parse_signal(text: str, exit_code: int = 0) -> Said:
 def hide_signals(text: str) -> str:
     """*text* with every line that would count as a signal quoted, so that an echo counts not."""
     return "\n".join(
-        f"> {line}" if _ALONE.fullmatch(_plain(line).strip()) else line
-        for line in text.split("\n")
+        f"> {line}" if _ALONE.fullmatch(_plain(line).strip()) else line for line in text.split("\n")
     )
 
 

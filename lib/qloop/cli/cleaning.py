@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from qloop.cli.context import resolve_quantum
 from qloop.repo.checkout import find_repository
 from qloop.ui import console
 
@@ -20,11 +21,13 @@ def list_worktrees(*, as_json: bool) -> int:
     return _show(WORKTREE_COLUMNS, rows, "there are no worktrees of attempts", as_json)
 
 
-def clean_worktrees(*, everything: bool, dry_run: bool, as_json: bool) -> int:
+def clean_worktrees(quantum: Path | None, *, everything: bool, dry_run: bool, as_json: bool) -> int:
     """Remove what no run uses, and say what was kept and why."""
     from qloop.run.cleaning import clean
 
-    done = clean(find_repository(Path.cwd()), everything=everything, dry_run=dry_run)
+    repository = find_repository(Path.cwd())
+    state_file = resolve_quantum(repository.root, quantum)
+    done = clean(repository, state_file, everything=everything, dry_run=dry_run)
     if as_json:
         console.print_json(asdict(done))
         return 0
@@ -76,9 +79,7 @@ def check_head_advance(before: str, after: str) -> int:
     return 0
 
 
-def _show(
-    columns: Sequence[str], rows: Sequence[Any], nothing: str, as_json: bool
-) -> int:
+def _show(columns: Sequence[str], rows: Sequence[Any], nothing: str, as_json: bool) -> int:
     values = [asdict(row) for row in rows]
     if as_json:
         console.print_json(values)
@@ -87,5 +88,3 @@ def _show(
     else:
         console.say(nothing)
     return 0
-
-

@@ -14,7 +14,7 @@ STATE_FILE = "quantum.json"
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in newer clicks only
-    """A length of time such as `90s`, `15m` or `2h`; the value is in seconds; 0 leaves no time at all."""
+    """A length of time such as `90s`, `15m` or `2h`, in seconds; 0 leaves no time at all."""
 
     name = "dur"
 

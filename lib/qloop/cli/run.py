@@ -143,4 +143,3 @@ def coordinator(
     from qloop.cli.running import coordinate
 
     return coordinate(wave_id, tuple(stories.split(",")), quantum, prd, reports)
-

@@ -42,7 +42,5 @@ def prepare_demo(folder: Path | None) -> tuple[Repository, Path]:
             "this folder is not empty", where=str(place), fix="name one that is not there yet"
         )
     prd = place / "prd.md"
-    make_repository(
-        place, {prd.name: read_asset("examples", DEMO_PRD)}, "The project as it stands"
-    )
+    make_repository(place, {prd.name: read_asset("examples", DEMO_PRD)}, "The project as it stands")
     return find_repository(place), prd

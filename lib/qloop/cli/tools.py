@@ -1,10 +1,11 @@
 """Cleaning, recovering, and the toolkit: `worktree`, `salvage`, `guard`, `signal`, `schema`."""
 
 import sys
+from pathlib import Path
 
 import click
 
-from qloop.cli.context import json_option
+from qloop.cli.context import json_option, quantum_option
 
 
 @click.group("worktree")
@@ -24,12 +25,13 @@ def worktree_list(as_json: bool) -> int:
 @worktree.command("clean")
 @click.option("--all", "everything", is_flag=True, help="Also those of a run that is interrupted.")
 @click.option("--dry-run", is_flag=True, help="Say what would be removed; remove nothing.")
+@quantum_option
 @json_option
-def worktree_clean(everything: bool, dry_run: bool, as_json: bool) -> int:
+def worktree_clean(everything: bool, dry_run: bool, quantum: Path | None, as_json: bool) -> int:
     """Remove worktrees that no run uses; their work is salvaged first."""
     from qloop.cli.cleaning import clean_worktrees
 
-    return clean_worktrees(everything=everything, dry_run=dry_run, as_json=as_json)
+    return clean_worktrees(quantum, everything=everything, dry_run=dry_run, as_json=as_json)
 
 
 @click.group("salvage")
@@ -126,5 +128,3 @@ def completion(shell: str) -> int:
     assert kind is not None  # the choice names only what click knows
     console.result(kind(cli, {}, "qloop", "_QLOOP_COMPLETE").source())
     return 0
-
-

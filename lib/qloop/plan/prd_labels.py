@@ -69,9 +69,9 @@ def starts_with_label(text: str) -> bool:
 
 
 def label_of_heading(text: str) -> str | None:
-    """The label that a heading consists of, such as `Acceptance criteria`, or None."""
+    """The label of a list that a heading consists of, such as `Tasks`, or None."""
     words = " ".join(text.strip("*_ \t").rstrip(":").strip("*_ \t").lower().split())
-    return words if words in LABELS else None
+    return words if words in (*LIST_LABELS, *VALUE_LISTS) else None
 
 
 def split_values(text: str) -> list[str]:
@@ -89,6 +89,11 @@ def split_values(text: str) -> list[str]:
         plain = _ESCAPE.sub(r"\1", _REMARK.sub("", part.strip())).strip()
         values.extend(codes or [plain])
     return [value for value in values if not _is_nothing(value)]
+
+
+def are_words(text: str) -> bool:
+    """Whether a text is a list of values none of which has a blank in it."""
+    return not any(re.search(r"\s", value) for value in split_values(text))
 
 
 def single_value(text: str) -> str | None:
@@ -158,18 +163,13 @@ def _counts(match: re.Match[str], value: str) -> bool:
         return True
     if match[2].lower().split() in [name.split() for name in LIST_LABELS]:
         return False
-    return _are_words(value)
+    return are_words(value)
 
 
 def _goes_on(line: Line, following: str) -> bool:
     return line.label in VALUE_LISTS and (
-        line.text.endswith(",") or (not line.text and _are_words(following))
+        line.text.endswith(",") or (not line.text and are_words(following))
     )
-
-
-def _are_words(text: str) -> bool:
-    """Whether a text is a list of values none of which has a blank in it."""
-    return not any(re.search(r"\s", value) for value in split_values(text))
 
 
 def _value(text: str) -> str:

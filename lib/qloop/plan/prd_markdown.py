@@ -54,8 +54,9 @@ class Block:
 
 def parse_blocks(text: str) -> list[Block]:
     """The document's blocks at its outermost level."""
-    # Reference definitions would swallow list items such as `[x]: done`.
-    parser = MarkdownIt("commonmark").enable("table").disable("reference")
+    # Reference definitions would swallow list items such as `[x]: done`; what is in a line is
+    # wanted as it is written.
+    parser = MarkdownIt("commonmark").enable("table").disable(["reference", "inline", "text_join"])
     lines = text.split("\n")
     return [_block(node, lines) for node in SyntaxTreeNode(parser.parse(text)).children]
 

@@ -18,6 +18,7 @@ from qloop.plan.prd_labels import (
     TASKS,
     VALUE_LISTS,
     Line,
+    are_words,
     label_of_heading,
     parse_id,
     parse_lines,
@@ -132,6 +133,9 @@ class _Reader:
         return task
 
     def _paragraph(self, block: Block, task: Task | None) -> None:
+        if self._awaits_values() and not starts_with_label(block.text) and are_words(block.text):
+            self._label(Line(self._scope, block.text, block.line), task)
+            return
         if self._scope_used or self._scope not in LIST_LABELS:
             self._enter(None)
         plain = []
@@ -141,6 +145,9 @@ class _Reader:
             else:
                 self._label(line, task)
         self._describe("\n".join(plain).strip(), task)
+
+    def _awaits_values(self) -> bool:
+        return self._scope in VALUE_LISTS and not self._scope_used
 
     def _label(self, line: Line, task: Task | None) -> None:
         opens_list = line.label in LIST_LABELS or (line.label in VALUE_LISTS and not line.text)

@@ -71,9 +71,7 @@ def _fetch_left_out(repository: Repository, start: str) -> None:
     for at in range(0, len(missing), _AT_ONCE):
         names = missing[at : at + _AT_ONCE]
         options = ("-c", "fetch.negotiationAlgorithm=noop", "fetch", *_OPTIONS)
-        done = persons_git(
-            repository.root, *options, "--filter=blob:none", remote, *names
-        )
+        done = persons_git(repository.root, *options, "--filter=blob:none", remote, *names)
         if done.code != 0:
             raise CarryFailed("what a partial clone left out is not to be had", where=_cause(done))
 

@@ -1,7 +1,7 @@
-"""Configuration, hooks and the checkout's files: what changed, and which command could do it.
+"""Configuration and hooks of the person's: what changed, and which command could do it.
 
 Nothing of these is undone. Values of configuration may be secrets and never leave this module.
-Source: git-config(1), githooks(5), git-status(1) porcelain version 2.
+Source: git-config(1), githooks(5).
 """
 
 from collections.abc import Callable, Mapping
@@ -30,6 +30,7 @@ _CONFIG_READS = (
 _CONFIG_VERBS = ("edit", "remove-section", "rename-section", "set", "unset")
 _CONFIG_WITH_VALUE = ("--default", "--file", "--type", "-f")
 _REMOTE_WRITES = ("add", "remove", "rename", "rm", "set-branches", "set-url")
+_UPSTREAMS = ("--move", "--set-upstream", "--set-upstream-to", "--unset-upstream")
 _UPSTREAMS = ("--move", "--set-upstream", "--set-upstream-to", "--unset-upstream")
 _TRACKERS = ("branch", "checkout", "fetch", "pull", "push", "switch", "worktree")
 _SECTIONS: Mapping[str, tuple[str, ...]] = {
@@ -117,7 +118,7 @@ def _sets_key(command: TracedCommand, key: str, branches: frozenset[str]) -> boo
         return _remote_sets(words, key)
     if command.name in _TRACKERS and key.startswith("branch."):
         return _tracks(words, key.split(".", 1)[1].rpartition(".")[0], branches)
-    return key.startswith(_SECTIONS.get(command.name, ())) and key != ""
+    return key.startswith(_SECTIONS.get(command.name, ()))
 
 
 def _config_sets(words: tuple[str, ...], key: str) -> bool:
@@ -177,13 +178,7 @@ def _remote_sets(words: tuple[str, ...], key: str) -> bool:
 def _tracks(words: tuple[str, ...], branch: str, branches: frozenset[str]) -> bool:
     """Whether the words lead to a branch, or to the one that the checkout stands on."""
     named = any(word == branch or word.endswith((f"/{branch}", f":{branch}")) for word in words)
-    current = f"refs/heads/{branch}" in branches
-    return named or (
-        current
-        and has_flag(
-            words, "umM", "--move", "--set-upstream-to", "--set-upstream", "--unset-upstream"
-        )
-    )
+    return named or (f"refs/heads/{branch}" in branches and has_flag(words, "umM", *_UPSTREAMS))
 
 
 def _writes_hook(command: TracedCommand, name: str, was: str | None) -> bool:

@@ -52,7 +52,9 @@ class GitFailed(InternalFailure):
     """A git command failed where it should have worked."""
 
     def __init__(self, done: process.Completed) -> None:
-        words = [word for word in done.argv[1:] if not word.startswith(("--git-dir", "--work-tree"))]
+        words = [
+            word for word in done.argv[1:] if not word.startswith(("--git-dir", "--work-tree"))
+        ]
         super().__init__(
             f"git ended with {done.code}: {done.complaint or 'no message'}",
             where="git " + " ".join(_without_config(words)[:8]),

@@ -71,7 +71,8 @@ def restore_salvage(
     """
     row = find_salvage(repository, story, attempt)
     name = branch or f"qloop/{story}-{row.attempt}"
-    if repository.git.attempt("check-ref-format", f"refs/heads/{name}").code != 0:
+    well_formed = repository.git.attempt("check-ref-format", f"refs/heads/{name}").code == 0
+    if name.startswith("-") or not well_formed:
         raise BadInput(f"{name!r} is no branch name")
     made = repository.git.attempt(
         *(*PATIENT, "update-ref", "-m", f"qloop: attempt {row.attempt} of {story} restored"),

@@ -6,6 +6,7 @@ the content of a repository that the agent made there is taken as files.
 Errors: GitFailed. Source: git-update-index(1), git-ls-files(1), git-cat-file(1).
 """
 
+import contextlib
 import os
 import re
 import stat
@@ -19,7 +20,9 @@ from qloop.repo.removal import is_real_folder, lies_there, walk_files
 from qloop.repo.worksite import Workspace
 
 _GITLINK = "160000"
-_REFUSED = re.compile(rb"^fatal: Unable to process path (.*)$", re.MULTILINE)
+_FAULTY = re.compile(
+    rb"^fatal: (?:Unable to process path (.*)|(.*): clean filter '.*' failed)$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ def write_work_tree(ws: Workspace, head: str) -> LeftWork:
         found, missing = _look(ws.tree, tracked)
         _drop(git, [path for path in missing if path not in hidden])
         submodules = _update_submodules(git, ws.tree, tracked)
-        unsaved = _add(git, [*found, *_untracked(git, ws, tracked)])
+        unsaved = _add(git, ws.tree, [*found, *_untracked(git, ws, tracked)])
         _put_back_untouched(git, ws.tree, head)
         return LeftWork(git.text("write-tree"), (*unsaved, *submodules))
 
@@ -94,13 +97,14 @@ def _in_real_folder(tree: Path, path: str, known: dict[str, bool]) -> bool:
 
 
 def _is_content(path: Path) -> bool:
-    """Whether git can hold it; a file that may not be read is opened for its owner."""
+    """Whether it is something that git holds; a file that may not be read is opened."""
     try:
         mode = path.lstat().st_mode
-        if stat.S_ISREG(mode) and not mode & stat.S_IRUSR:
-            path.chmod(stat.S_IMODE(mode) | stat.S_IRUSR)
     except OSError:
         return False
+    if stat.S_ISREG(mode) and not mode & stat.S_IRUSR:
+        with contextlib.suppress(OSError):
+            path.chmod(stat.S_IMODE(mode) | stat.S_IRUSR)
     return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
 
 
@@ -140,23 +144,39 @@ def _drop(git: Git, paths: Iterable[str]) -> None:
         git.run("update-index", "--force-remove", "-z", "--stdin", stdin=names)
 
 
-def _add(git: Git, paths: list[str]) -> list[str]:
-    """Take files into the index; return those that git refuses by their names or content."""
+def _add(git: Git, tree: Path, paths: list[str]) -> list[str]:
+    """Take files into the index; return those that cannot be taken."""
+    wanted = paths
     refused: list[str] = []
-    while True:
-        names = b"".join(os.fsencode(path) + b"\0" for path in paths)
-        done = git.attempt(
-            *("-c", "core.safecrlf=false", "-c", "core.sparseCheckout=false"),
-            *("update-index", "--add", "--replace", "-z", "--stdin"),
-            stdin=names,
-        )
-        match = _REFUSED.search(done.err)
-        if done.code == 0:
-            return refused
-        if match is None or os.fsdecode(match[1]) not in paths:
-            raise GitFailed(done)
-        refused.append(os.fsdecode(match[1]))
-        paths = [path for path in paths if path != refused[-1]]
+    while (faulty := _find_faulty(git, wanted)) is not None:
+        refused.append(faulty)
+        wanted = [path for path in wanted if path != faulty]
+    held = set(git.fields("ls-files", "-z"))
+    raw = {path for path in refused if _add_raw(git, tree / path, path)}
+    return [path for path in paths if path not in raw and (path in refused or path not in held)]
+
+
+def _find_faulty(git: Git, paths: list[str]) -> str | None:
+    """Take all files into the index, or none; return the first that hinders it."""
+    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    options = ("--add", "--replace", "-z", "--stdin")
+    done = git.attempt("-c", "core.safecrlf=false", "update-index", *options, stdin=names)
+    if done.code == 0:
+        return None
+    match = _FAULTY.search(done.err)
+    path = os.fsdecode(match[1] or match[2]) if match else ""
+    if path not in paths:
+        raise GitFailed(done)
+    return path
+
+
+def _add_raw(git: Git, file: Path, path: str) -> bool:
+    """Take a file as it lies there, because a filter of the person's fails on it."""
+    done = git.attempt("hash-object", "-w", "--no-filters", "--", path)
+    if done.code == 0:
+        mode = "100755" if file.stat().st_mode & stat.S_IXUSR else "100644"
+        git.run("update-index", "--add", "--cacheinfo", f"{mode},{done.text},{path}")
+    return done.code == 0
 
 
 def _update_submodules(git: Git, tree: Path, tracked: dict[str, _Entry]) -> list[str]:

@@ -8,7 +8,7 @@ the last unbroken run of agents' moves, so that a person's move or a landing in 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from qloop.repo.abilities import changes_worktrees, moves_head, removes_ref, writes_ref
+from qloop.repo.abilities import moves_head, removes_ref, removes_worktree, writes_ref
 from qloop.repo.changes import Change, Changes, Kind
 from qloop.repo.checkout import Repository
 from qloop.repo.git import QLOOP_NAME
@@ -236,8 +236,10 @@ def _marked_head(case: Case, move: _Move) -> Change | None:
 def _switched(case: Case, move: _Move) -> str | None:
     if move.was == move.now or move.entries:
         return None
-    gone_or_new = move.was is None or move.now is None
-    return case.traced(changes_worktrees if gone_or_new else moves_head)
+    if move.now is None:
+        name = move.name.removeprefix("worktrees/").removesuffix("/HEAD")
+        return case.traced(lambda command: removes_worktree(command, name))
+    return case.traced(moves_head)
 
 
 def _is_symbolic(move: _Move) -> bool:

@@ -31,6 +31,7 @@ _KEYS = frozenset(
         "extensions.objectformat",
     }
 )
+_IDENTITY = ("user.email", "user.name")
 _PROMISOR = re.compile(r"remote\.(.+)\.promisor")
 _ELSEWHERE = re.compile(r"[A-Za-z0-9+.-]+://|[^/]+:")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
@@ -44,7 +45,7 @@ class PersonSettings(BaseModel):
     name: str
     email: str
     config: tuple[tuple[str, str], ...]
-    """Keys and values in git's order; a key may come more than once."""
+    """Keys and the values that win, without the identity."""
     excludes: str
     """Patterns of ignored files that no tracked `.gitignore` holds."""
     fetch_url: str | None
@@ -62,30 +63,34 @@ class PersonSettings(BaseModel):
 
 def read_settings(repository: Repository) -> PersonSettings:
     """Read what git would obey in the person's main checkout. Raises GitFailed."""
-    every = _read_config(repository)
-    values = dict(every)
+    values = _read_config(repository)
     promisor = _find_promisor(values)
     return PersonSettings(
         name=values.get("author.name") or values.get("user.name") or QLOOP_NAME,
         email=values.get("author.email") or values.get("user.email") or QLOOP_EMAIL,
-        config=(*_carried(every), *_partial_clone(values, promisor)),
+        config=(*_carried(values), *_partial_clone(values, promisor)),
         excludes=_read_excludes(repository),
         fetch_url=_fetch_url(repository, promisor),
     )
 
 
-def _read_config(repository: Repository) -> list[tuple[str, str]]:
+def _read_config(repository: Repository) -> dict[str, str]:
+    """The value of each key that wins: what is carried over is read as a single value."""
     done = persons_git(repository.root, "config", "--list", "--includes", "-z")
     if done.code != 0:
         raise GitFailed(done)
     entries = [entry for entry in done.out.decode("utf-8", "replace").split("\0") if entry]
     # A key without a value is a true boolean.
     parts = [entry.partition("\n") for entry in entries]
-    return [(key, value if line_end else "true") for key, line_end, value in parts]
+    return {key: value if line_end else "true" for key, line_end, value in parts}
 
 
-def _carried(entries: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(key, value) for key, value in entries if key in _KEYS or key.startswith(_SECTIONS)]
+def _carried(values: dict[str, str]) -> list[tuple[str, str]]:
+    return [
+        (key, value)
+        for key, value in values.items()
+        if key not in _IDENTITY and (key in _KEYS or key.startswith(_SECTIONS))
+    ]
 
 
 def _find_promisor(values: dict[str, str]) -> str | None:

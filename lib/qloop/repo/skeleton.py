@@ -43,7 +43,7 @@ def repository_files(
 
 
 def config_entries(settings: PersonSettings, git_dir: Path) -> list[tuple[str, str]]:
-    """Keys and values of an attempt repository's configuration; later ones win."""
+    """Keys and values of an attempt repository's configuration, each once."""
     extended = any(key.startswith("extensions.") for key, _ in settings.config)
     entries = [
         ("core.repositoryformatversion", "1" if extended else "0"),

@@ -90,19 +90,22 @@ def commands_in(
 ) -> tuple[TracedCommand, ...]:
     """Those of *commands* that worked on the person's repository, in their order.
 
-    A process that does not tell its repository belongs to that of the process that started it.
+    A process that does not tell its repository belongs to that of the process that started it;
+    a program of its own, for which git looks for none, to that of the git commands it ran.
     """
     places = frozenset((repository.git_dir, *worktrees))
     inside: dict[str, bool] = {}
-    found = []
-    for command in commands:
+    known = tuple(commands)
+    for command in known:
+        parent = command.sid.rpartition("/")[0]
         own = _is_inside(command, repository, places)
-        inside[command.sid] = (
-            own if own is not None else inside.get(command.sid.rpartition("/")[0], False)
-        )
-        if inside[command.sid]:
-            found.append(command)
-    return tuple(found)
+        inside[command.sid] = own if own is not None else inside.get(parent, False)
+    callers = {sid.rpartition("/")[0] for sid, within in inside.items() if within}
+    return tuple(
+        command
+        for command in known
+        if inside[command.sid] or (command.external and command.sid in callers)
+    )
 
 
 def named_file(command: TracedCommand, word: str) -> Path:
@@ -210,23 +213,7 @@ def _is_inside(
         return any(_common(path) == repository.git_dir for path in candidates)
     if command.worktree is not None:
         return Path(command.worktree).resolve() in places
-    if command.external and command.folder is not None:
-        # Git hands over to the program without having looked for a repository.
-        return _checkout_of(Path(command.folder)) in places
     return None
-
-
-def _checkout_of(folder: Path) -> Path | None:
-    """The nearest folder upwards that is a checkout, or a git directory itself."""
-    start = folder.resolve()
-    return next(
-        (path for path in (start, *start.parents) if (path / ".git").exists() or _is_git_dir(path)),
-        None,
-    )
-
-
-def _is_git_dir(path: Path) -> bool:
-    return (path / "HEAD").is_file() and (path / "objects").is_dir()
 
 
 def _common(git_dir: Path) -> Path:

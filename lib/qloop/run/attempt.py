@@ -4,7 +4,6 @@
 runs in this process or wherever an executor puts it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
@@ -40,8 +39,6 @@ class Watch:
     """Set: end what runs, keep the work, come back."""
     halted: Event
     """Set: start no implementer any more (a guard tripped in this wave)."""
-    started: Callable[[], None] = lambda: None
-    """Called when the implementer is about to start."""
 
 
 class _Ends(Exception):
@@ -72,9 +69,7 @@ def attempt(order: AttemptOrder, watch: Watch) -> Outcome:
         remove_workspace(desk.workspace)
 
 
-def _within(
-    order: AttemptOrder, watch: Watch, repository: Repository, desk: Desk
-) -> Outcome:
+def _within(order: AttemptOrder, watch: Watch, repository: Repository, desk: Desk) -> Outcome:
     desk.logs.mkdir(parents=True, exist_ok=True)
     try:
         desk = set_up(desk, repository, order.commands.setup, order.commands.copy_files)
@@ -85,7 +80,6 @@ def _within(
         return Outcome(start=order.start, tip=kept.tip, failed=end.failed)
     before = take_snapshot(repository)
     desk.write_story(order.story)
-    watch.started()
     claimed = implementer.work(desk, order)
     return _judged(order, repository, desk, before, claimed)
 
@@ -172,9 +166,7 @@ def _breach(desk: Desk, repository: Repository, before: Snapshot) -> str | None:
     after = take_snapshot(repository)
     changes = find_changes(repository, before, after, attempt_id, read_trace(desk.trace))
     if changes.unmarked:
-        desk.emit(
-            EventKind.PERSON_CHANGED, changes=[change.text for change in changes.unmarked]
-        )
+        desk.emit(EventKind.PERSON_CHANGED, changes=[change.text for change in changes.unmarked])
     told = list(keep_and_undo(repository, changes, attempt_id))
     try:
         check_guard(desk.workspace, repository)

@@ -1,11 +1,16 @@
 """`worktree clean`: what no run uses is salvaged, then removed; what stays is said, and why."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
+from qloop.plan.document import load_document
 from qloop.repo.checkout import Repository
-from qloop.repo.workspace import find_workspaces
+from qloop.repo.names import parse_attempt_id
+from qloop.repo.workspace import Workspace, find_workspaces
 from qloop.run import holder, recover
 from qloop.run.inside import check_outside
+from qloop.system.errors import QloopError
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +21,7 @@ class Cleaned:
     kept: tuple[str, ...]
 
 
-def clean(repository: Repository, *, everything: bool, dry_run: bool) -> Cleaned:
+def clean(repository: Repository, quantum: Path, *, everything: bool, dry_run: bool) -> Cleaned:
     """Remove worktrees of attempts that are over; with *everything* also resumable ones.
 
     While a run holds the repository its worktrees stay. Nothing is removed whose work is not
@@ -29,11 +34,30 @@ def clean(repository: Repository, *, everything: bool, dry_run: bool) -> Cleaned
         label = str(holder.busy(holder.private_folder(repository)).what)
         return Cleaned((), tuple(f"{one.tree}: {label}" for one in found))
     try:
-        if dry_run:
-            return Cleaned(tuple(str(one.tree) for one in found), ())
-        kept = recover.tidy_workspaces(repository, lambda _: True, "cleaned away")
-        left = {one.name for one in find_workspaces(repository)}
-        gone = tuple(str(one.tree) for one in found if one.name not in left)
-        return Cleaned(gone, tuple(kept))
+        resumable = {} if everything else _resumable(found, quantum)
+        gone = [one for one in found if one.name not in resumable]
+        kept = list(resumable.values())
+        if not dry_run:
+            names = {one.name for one in gone}
+            kept += recover.tidy_workspaces(repository, names.__contains__, "cleaned away")
+            left = {one.name for one in find_workspaces(repository)}
+            gone = [one for one in gone if one.name not in left]
+        return Cleaned(tuple(str(one.tree) for one in gone), tuple(kept))
     finally:
         holder.release(lock)
+
+
+def _resumable(found: Iterable[Workspace], quantum: Path) -> dict[str, str]:
+    """Worktrees of stories that a dead run left at work, with the reason to keep them."""
+    try:
+        stories = load_document(quantum).get("stories") or []
+    except QloopError:
+        return {}
+    at_work = {story["id"] for story in stories if story.get("status") == "in_progress"}
+    kept: dict[str, str] = {}
+    for one in found:
+        name = parse_attempt_id(one.name)
+        if name is not None and name.story in at_work:
+            reason = f"{name.story} is in_progress, the next run takes it up (or --all)"
+            kept[one.name] = f"{one.tree}: {reason}"
+    return kept

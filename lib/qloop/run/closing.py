@@ -35,9 +35,7 @@ def _follow(opened: Opened) -> list[str]:
 
     try:
         with landing_lock(opened.repository):
-            done = finish(
-                opened.repository, opened.terms.place.branch, journal_intent=intend
-            )
+            done = finish(opened.repository, opened.terms.place.branch, journal_intent=intend)
     except QloopError as exc:
         return [str(exc)]
     return [done.message] if done.message else []

@@ -5,7 +5,6 @@ time, and tells the driver each story as it settles. It lands nothing once its p
 """
 
 import os
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, as_completed
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from qloop.agents.signals import render_signal
-from qloop.plan.model import Json, Phase, Plan, parse_plan
+from qloop.plan.model import Phase, Plan, parse_plan
 from qloop.repo.checkout import Repository
 from qloop.repo.line import line_tip
 from qloop.repo.starts import hold_start
@@ -29,12 +28,11 @@ from qloop.run.orders import (
     Failed,
     Outcome,
     Report,
-    ReviewNote,
     Settled,
     WaveOrder,
 )
+from qloop.run.records import Records, review_documents, story_document
 from qloop.state.journal import Journal
-from qloop.state.ownership import Writer, coordinator_of
 from qloop.state.store import Store, store_for
 from qloop.system.cancel import Cancel
 from qloop.system.clock import monotonic_s, utc_now
@@ -63,13 +61,13 @@ class Coordinator:
         unmet = self._unmet()
         if unmet:
             self._journal(EventKind.STATE_REPAIRED, None, blocked=unmet)
-            self._complete("BLOCKED", began, [unmet])
+            self.records.end_wave("BLOCKED", began, [unmet])
             return "BLOCKED"
-        self._reset_reviews()
+        self.records.reset_reviews()
         settled = self._settle_all()
         passed = all(one.landed is not None for one in settled)
         signal = "WAVE_PASSED" if passed else "WAVE_FAILED"
-        self._complete(signal, began, [])
+        self.records.end_wave(signal, began, [])
         return signal
 
     def _unmet(self) -> str:
@@ -105,7 +103,7 @@ class Coordinator:
                 terms=self.order.terms,
                 dispatch=dispatch,
                 start=start,
-                story=_story_document(document, dispatch.story),
+                story=story_document(document, dispatch.story),
                 commands=Commands(
                     setup=tuple(plan.setup_commands),
                     quality=tuple(plan.quality_commands),
@@ -126,10 +124,13 @@ class Coordinator:
             outcome = future.result()
             if outcome.breach:
                 self.halted.set()
-            self._write_reviews(dispatch, outcome, emit)
+            written = review_documents(outcome, dispatch.attempt)
+            if written:
+                emit(EventKind.REVIEW_ENDED, review=written)
+                self.records.write_reviews(dispatch.story, written)
             settled = self._landed(dispatch, outcome, emit)
         settled = settled.model_copy(update={"seconds": round(seconds, 3)})
-        self._write_progress(settled)
+        self.records.write_progress(settled)
         self._tell(Report(kind="settled", settled=settled))
         return settled
 
@@ -148,63 +149,6 @@ class Coordinator:
             return lander.land(dispatch, outcome, emit)
         except (QloopError, OSError) as exc:
             return _settled(dispatch, failed=infra(exc))
-
-    def _reset_reviews(self) -> None:
-        with self.store.transaction(self._writer) as draft:
-            for dispatch in self.order.dispatches:
-                story = _story_document(draft, dispatch.story)
-                story["review"] = {
-                    **(story.get("review") or {}),
-                    "specCompliance": {"status": "pending", "issues": []},
-                    "codeQuality": {"status": "pending", "issues": []},
-                }
-                for task in story.get("tasks") or []:
-                    task["status"] = "pending"
-
-    def _write_reviews(self, dispatch: Dispatch, outcome: Outcome, emit: Emit) -> None:
-        notes = {"specCompliance": outcome.spec, "codeQuality": outcome.quality}
-        written = {
-            name: review_document(note, dispatch.attempt)
-            for name, note in notes.items()
-            if note is not None
-        }
-        if not written:
-            return
-        emit(EventKind.REVIEW_ENDED, review=written)
-        with self.store.transaction(self._writer) as draft:
-            story = _story_document(draft, dispatch.story)
-            story["review"] = {**(story.get("review") or {}), **written}
-
-    def _write_progress(self, settled: Settled) -> None:
-        failed = settled.failed
-        entry: Json = {
-            "timestamp": utc_now(),
-            "iteration": self.order.wave,
-            "storyId": settled.story,
-            "action": "story_passed" if settled.landed else "story_failed",
-            "details": settled.landed or (f"{failed.phase}: {failed.reason}" if failed else ""),
-        }
-        with self.store.transaction(self._writer) as draft:
-            draft["progress"] = [*(draft.get("progress") or []), entry]
-            if settled.landed:
-                for task in _story_document(draft, settled.story).get("tasks") or []:
-                    task["status"] = "passed"
-
-    def _complete(self, signal: str, began: str, findings: list[str]) -> None:
-        entry: Json = {
-            "id": self.order.wave,
-            "stories": [one.story for one in self.order.dispatches],
-            "signal": signal,
-            "startedAt": began,
-            "completedAt": utc_now(),
-            "findings": findings,
-        }
-        try:
-            with self.store.transaction(self._writer) as draft:
-                execution = draft.setdefault("execution", {})
-                execution["completedWaves"] = [*(execution.get("completedWaves") or []), entry]
-        except QloopError as exc:
-            sys.stderr.write(f"{exc}\n")
 
     def _emitter(self, dispatch: Dispatch) -> Emit:
         def emit(kind: EventKind, **data: Any) -> None:
@@ -240,8 +184,9 @@ class Coordinator:
         return Repository(root=Path(place.root), git_dir=Path(place.git_dir))
 
     @property
-    def _writer(self) -> Writer:
-        return coordinator_of(one.story for one in self.order.dispatches)
+    def records(self) -> Records:
+        """Where this wave's part of the state file is written."""
+        return Records(self.order, self.store)
 
 
 def serve(order: WaveOrder, control: IO[str], reports: IO[str], cancel: Cancel) -> str:
@@ -290,17 +235,6 @@ def unmet_precondition(plan: Plan, story_ids: list[str]) -> str:
     return ""
 
 
-def review_document(note: ReviewNote, attempt_number: int) -> Json:
-    """A review as it stands in the state file."""
-    return {
-        "status": note.status,
-        "issues": list(note.issues),
-        "evidence": note.evidence,
-        "reviewedAt": utc_now(),
-        "attempt": attempt_number,
-    }
-
-
 def infra(fault: BaseException) -> Failed:
     """A fault of git, the machine or qloop itself, which the story is not charged for."""
     kind = "" if isinstance(fault, QloopError) else f"{type(fault).__name__}: "
@@ -326,15 +260,6 @@ def _settled(dispatch: Dispatch, *, failed: Failed) -> Settled:
         attempt_id=dispatch.attempt_id,
         failed=failed,
     )
-
-
-def _story_document(document: Json, story_id: str) -> Json:
-    """The story's part of the document. Raises QloopError where the plan lost it."""
-    for story in document.get("stories") or []:
-        if story.get("id") == story_id:
-            found: Json = story
-            return found
-    raise QloopError(f"{story_id} is no longer in the plan")
 
 
 def _note_repair(journal: Journal, wave: str, text: str) -> None:

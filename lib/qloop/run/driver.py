@@ -23,7 +23,6 @@ from qloop.run.settle import (
     settle,
 )
 from qloop.run.wave import Wave
-from qloop.state.journal import EventKind
 from qloop.system.clock import monotonic_s
 from qloop.system.interrupts import Interrupts
 
@@ -100,9 +99,7 @@ class Driver:
                 continue
             self._start(selector, plan, stories)
 
-    def _start(
-        self, selector: selectors.BaseSelector, plan: Plan, stories: list[Story]
-    ) -> None:
+    def _start(self, selector: selectors.BaseSelector, plan: Plan, stories: list[Story]) -> None:
         wave = dispatch.start(self.opened, plan, stories, self.slots, self.counter)
         self.started += 1
         self.waves[wave.wave_id] = wave

@@ -54,7 +54,5 @@ def _review(desk: Desk, room: Room, kind: str, commands: tuple[str, ...]) -> _Ju
 
 
 def _failing(outcome: Outcome, desk: Desk, red: GateResult) -> Outcome:
-    failed = Failed(
-        phase=Phase.VERIFICATION, reason=red.evidence(), log=shown(red.log, desk.terms)
-    )
+    failed = Failed(phase=Phase.VERIFICATION, reason=red.evidence(), log=shown(red.log, desk.terms))
     return outcome.model_copy(update={"failed": failed})

@@ -16,6 +16,7 @@ from qloop.system.tree import Marks
 
 TAIL_BYTES = 2_000
 GATE_GRACE_S = 2.0
+SHORT_COMMAND = 80
 
 
 class GateLost(InternalFailure):
@@ -64,7 +65,7 @@ class GateResult:
             verdict = f"was killed by signal {-self.code}"
         else:
             verdict = f"exit {self.code}"
-        return f"{self.command.strip()!r}: {verdict}"
+        return f"{self.name} `{short_command(self.command)}`: {verdict}"
 
     def evidence(self) -> str:
         """The line, and the end of the output where the gate is red."""
@@ -72,6 +73,15 @@ class GateResult:
             return self.line
         tail = read_tail(self.log, TAIL_BYTES).strip()
         return f"{self.line}\n{tail}" if tail else self.line
+
+
+def short_command(command: str) -> str:
+    """A command in one line: its first line that does something, cut where it is long."""
+    lines = [line.strip() for line in command.splitlines()]
+    doing = [line for line in lines if line and not line.startswith("#")] or [command.strip()]
+    text = doing[0]
+    cut = len(text) > SHORT_COMMAND or len(doing) > 1
+    return f"{text[:SHORT_COMMAND].rstrip()} …" if cut else text
 
 
 def run_gate(room: Room, name: str, command: str) -> GateResult:

@@ -36,7 +36,7 @@ def work(desk: Desk, order: AttemptOrder) -> Claim:
         ended, reason = _run_tasks(desk, story, log)
         said = Said("STORY_PASSED" if reason is None else "STORY_FAILED", None, reason or "")
     else:
-        ended = _run_agent(desk, render_prompt(desk, order, story), log)
+        ended = _run_agent(desk, render_prompt(order, story), log)
         said = parse_signal(read_tail(log, desk.terms.limits.log_bytes), ended.code or 0)
     desk.emit(
         EventKind.AGENT_ENDED,
@@ -49,7 +49,7 @@ def work(desk: Desk, order: AttemptOrder) -> Claim:
     return Claim(_failure(ended, said, where, desk.dispatch.timeout_s), where)
 
 
-def render_prompt(desk: Desk, order: AttemptOrder, story: Story) -> str:
+def render_prompt(order: AttemptOrder, story: Story) -> str:
     """The implementer's prompt: role, story, document, patterns, and the last failure."""
     return render_role(
         "implementer",
@@ -130,9 +130,7 @@ def _start(
 
 def _failure(ended: Ended, said: Said, log: str, limit_s: float) -> Failed | None:
     if ended.cancelled:
-        return Failed(
-            phase=Phase.INTERRUPTED, reason="the run was stopped", log=log, charged=False
-        )
+        return Failed(phase=Phase.INTERRUPTED, reason="the run was stopped", log=log, charged=False)
     if ended.lost:
         return Failed(
             phase=Phase.INFRA, reason="the agent's exit status was lost", log=log, charged=False

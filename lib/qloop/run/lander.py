@@ -57,8 +57,10 @@ class Lander:
                 landed = self._in_turn(dispatch, outcome, emit)
             except PersonNeeded as exc:
                 return settled.model_copy(
-                    update={"failed": _interrupted(f"waits for a person: {exc}"),
-                            "waiting": str(exc)}
+                    update={
+                        "failed": _interrupted(f"waits for a person: {exc}"),
+                        "waiting": str(exc),
+                    }
                 )
             except _Refused as exc:
                 return settled.model_copy(update={"failed": exc.failed})
@@ -78,9 +80,7 @@ class Lander:
             if self.cancel.is_set:
                 raise GateCancelled
             try:
-                land(
-                    self.repository, branch, candidate, dispatch.attempt_id, self.terms.lease
-                )
+                land(self.repository, branch, candidate, dispatch.attempt_id, self.terms.lease)
             except LineMoved:
                 continue
             except Superseded as exc:
@@ -135,9 +135,7 @@ class Lander:
             raise _Refused(Failed(phase=Phase.AGENT_FAILED, reason=reason))
         return candidate
 
-    def _prove(
-        self, plan: Plan, dispatch: Dispatch, candidate: Candidate, emit: Emit
-    ) -> None:
+    def _prove(self, plan: Plan, dispatch: Dispatch, candidate: Candidate, emit: Emit) -> None:
         logs = logs_folder(self.terms, dispatch)
         try:
             result = self._result(plan, candidate.commit, logs, "test")

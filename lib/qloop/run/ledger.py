@@ -18,9 +18,7 @@ __all__ = ["Failed", "end_wave", "find_landed", "write_back", "write_settlement"
 
 def find_landed(opened: Opened, one: Dispatch) -> str | None:
     """The commit under which this attempt stands on the line, by git alone."""
-    return line.find_landed(
-        opened.repository, opened.terms.place.branch, one.attempt_id, one.story
-    )
+    return line.find_landed(opened.repository, opened.terms.place.branch, one.attempt_id, one.story)
 
 
 def write_settlement(

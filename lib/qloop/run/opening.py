@@ -15,8 +15,8 @@ from qloop.plan.validate import check_plan
 from qloop.repo.checkout import Repository, check_git_version, head_commit
 from qloop.repo.exclude import ensure_excluded
 from qloop.repo.line import ensure_line, write_lease
-from qloop.repo.settings import read_settings
 from qloop.repo.names import workspace_base
+from qloop.repo.settings import read_settings
 from qloop.run import holder, prepare, recover
 from qloop.run.config import Config, load_config
 from qloop.run.orders import Limits, Place, Terms

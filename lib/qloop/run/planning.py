@@ -56,9 +56,7 @@ def plan_into(store: Store, prd: Path, root: Path, *, update: bool, archive: Pat
     kept = archive / archive_name(former, utc_now())
     write_atomic(kept, render_document(former))
     store.replace(made)
-    return Planned(
-        made, (f"{len(made['stories'])} stories; the finished plan is kept as {kept}",)
-    )
+    return Planned(made, (f"{len(made['stories'])} stories; the finished plan is kept as {kept}",))
 
 
 def read_or_make(quantum: Path, prd: Path | None, root: Path) -> Plan:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from qloop.agents.environment import base_environment
 from qloop.plan.model import Plan
-from qloop.repo.checkout import Repository
 from qloop.repo.bring import bring_files
+from qloop.repo.checkout import Repository
 from qloop.repo.scratch import clean_to, note_setup
 from qloop.repo.settings import PersonSettings
 from qloop.repo.workspace import (

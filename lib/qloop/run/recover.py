@@ -111,9 +111,7 @@ def correct_stories(
     ]
 
 
-def tidy_workspaces(
-    repository: Repository, is_dead: Callable[[str], bool], why: str
-) -> list[str]:
+def tidy_workspaces(repository: Repository, is_dead: Callable[[str], bool], why: str) -> list[str]:
     """Salvage and remove worktrees whose attempts are dead; returns what was kept and why."""
     kept: list[str] = []
     for workspace in find_workspaces(repository):

@@ -44,9 +44,7 @@ def run_wave(
         holder.release(opened.lock)
 
 
-def _run(
-    opened: Opened, plan: Plan, wave_id: str, stories: tuple[str, ...], cancel: Cancel
-) -> str:
+def _run(opened: Opened, plan: Plan, wave_id: str, stories: tuple[str, ...], cancel: Cancel) -> str:
     chosen = [story for story in plan.stories if story.id in stories]
     slots = dispatch.Slots(len(chosen))
     order = dispatch.hand_out(opened, wave_id, chosen, slots, dispatch.read_counter(opened))

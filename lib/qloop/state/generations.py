@@ -9,6 +9,7 @@ A pending generation whose stamp stands in the state file has passed step 3, any
 All calls need the state file's lock. Errors: OSError.
 """
 
+import contextlib
 import os
 import re
 import time
@@ -65,13 +66,14 @@ class Generations:
 
     def recover(self, disk: bytes | None) -> None:
         """Finish or forget a write that was cut short; *disk* is what the state file holds."""
-        (self._folder / _NEXT).unlink(missing_ok=True)
-        for pending in self._folder.glob(f"*{_PENDING}"):
-            stamp = pending.name.removesuffix(_PENDING).replace("_", ":")
-            if disk is not None and stamp.encode() in disk:
-                pending.rename(self._file(stamp))
-            else:
-                pending.unlink()
+        for name in self._names():
+            stamp = name.removesuffix(_PENDING).replace("_", ":")
+            if name == _NEXT:
+                (self._folder / name).unlink()
+            elif name.endswith(_PENDING) and disk is not None and stamp.encode() in disk:
+                (self._folder / name).rename(self._file(stamp))
+            elif name.endswith(_PENDING):
+                (self._folder / name).unlink()
 
     def write(self, stamp: str, data: bytes, expected: bytes | None) -> Swap:
         """Make *data* the state file and its generation *stamp*, unless somebody else wrote.
@@ -82,7 +84,6 @@ class Generations:
         self._folder.mkdir(parents=True, exist_ok=True)
         pending = self._folder / f"{_to_name(stamp)}{_PENDING}"
         _write_flushed(pending, data, 0o644)
-        files.sync_folder(self._folder)
         _write_flushed(self._folder / _NEXT, data, _mode_of(self._path))
         swap = self._replace(expected)
         if swap.replaced:
@@ -109,9 +110,13 @@ class Generations:
 
     def _stamps(self) -> list[str]:
         """The kept generations, oldest first; stamps are of one length, so text sorts as time."""
-        names = self._folder.glob("*.json")
-        stamps = (name.stem.replace("_", ":") for name in names)
+        stamps = (name.removesuffix(".json").replace("_", ":") for name in self._names())
         return sorted(stamp for stamp in stamps if _STAMP.fullmatch(stamp))
+
+    def _names(self) -> list[str]:
+        with contextlib.suppress(FileNotFoundError):
+            return [path.name for path in self._folder.iterdir()]
+        return []
 
     def _file(self, stamp: str) -> Path:
         return self._folder / f"{_to_name(stamp)}.json"

@@ -87,17 +87,13 @@ class NotOwner(InternalFailure):
         self.fields = fields
 
 
-def check_ownership(before: Json, after: Json, writer: Writer) -> None:
-    """Raise NotOwner, with every field named, where *writer* changed what is not its own."""
-    if writer.kind is WriterKind.PLAN:
-        return
-    foreign = [
-        render_path(change.path)
-        for change in list_changes(before, after)
-        if not may_write(writer, change)
-    ]
+def check_ownership(before: Json, after: Json, writer: Writer) -> list[Change]:
+    """What changed; raises NotOwner, every field named, where that is not the writer's to write."""
+    changes = list_changes(before, after)
+    foreign = [render_path(one.path) for one in changes if not may_write(writer, one)]
     if foreign:
         raise NotOwner(writer, tuple(foreign))
+    return changes
 
 
 def may_write(writer: Writer, change: Change) -> bool:

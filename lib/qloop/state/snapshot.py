@@ -1,7 +1,8 @@
 """How a document was before it was changed in place, cheap also for ten thousand stories.
 
-A snapshot keeps each story as bytes. Afterwards only the stories whose bytes differ are built
-again; the others are shared with the changed document, so that comparing the two is cheap.
+A snapshot keeps a document as bytes, part by part: each story, and each other top-level field.
+Afterwards only the parts whose bytes differ are built again; the others are shared with the
+changed document, so that comparing the two is cheap.
 """
 
 import json
@@ -18,23 +19,29 @@ class Snapshot:
     def __init__(self, document: Json) -> None:
         stories = document.get("stories")
         self._stories = [_dump(story) for story in stories] if isinstance(stories, list) else None
-        self._rest = _dump(_without_stories(document, self._stories))
+        self._fields = {
+            key: _dump(value)
+            for key, value in document.items()
+            if key != "stories" or self._stories is None
+        }
 
-    def take_rest_again(self, document: Json) -> None:
-        """Follow a change of *document* outside its stories."""
-        self._rest = _dump(_without_stories(document, self._stories))
+    def note_field(self, key: str, value: Any) -> None:
+        """Follow the change of a top-level field."""
+        self._fields[key] = _dump(value)
 
     def rebuild(self, later: "Snapshot", document: Json) -> Json:
         """The document as it was; *document* is what *later* was taken of, and lends its parts."""
-        before: Json = _load(self._rest)
-        if self._stories is None:
-            return before
-        lent: list[Any] = [] if later._stories is None else document["stories"]
-        parts = later._stories or []
-        before["stories"] = [
-            lent[place] if place < len(parts) and parts[place] == part else _load(part)
-            for place, part in enumerate(self._stories)
-        ]
+        before: Json = {
+            key: document[key] if later._fields.get(key) == part else _load(part)
+            for key, part in self._fields.items()
+        }
+        if self._stories is not None:
+            lent: list[Any] = [] if later._stories is None else document["stories"]
+            parts = later._stories or []
+            before["stories"] = [
+                lent[place] if place < len(parts) and parts[place] == part else _load(part)
+                for place, part in enumerate(self._stories)
+            ]
         return before
 
 
@@ -48,12 +55,6 @@ def share_stories(lender: Json, document: Json) -> Json:
         return document
     known = {_dump(story): story for story in lent}
     return {**document, "stories": [known.get(_dump(story), story) for story in stories]}
-
-
-def _without_stories(document: Json, stories: list[bytes] | None) -> Json:
-    if stories is None:
-        return document
-    return {key: value for key, value in document.items() if key != "stories"}
 
 
 def _dump(value: Any) -> bytes:

@@ -20,7 +20,6 @@ from filelock import FileLock, Timeout
 
 from qloop.plan.document import load_document, parse_document, render_document
 from qloop.plan.model import Json
-from qloop.state.changes import is_same
 from qloop.state.generations import Generations, Swap, settled
 from qloop.state.ownership import Writer, check_ownership
 from qloop.state.repair import Judge, Repair, load_own
@@ -29,7 +28,7 @@ from qloop.system import clock, files
 from qloop.system.errors import BadInput, InputMissing, InternalFailure, RepositoryBusy
 
 LOCK_TIMEOUT_S = 60.0
-LOCK_POLL_S = 0.01
+LOCK_POLL_S = 0.003
 FOLDER_NAME = ".qloop"
 QUANTUM_NAME = "quantum.json"
 
@@ -174,7 +173,7 @@ class Store:
             said.append(self._keep_aside(repair))
             work.document, work.snapshot = repair.document, Snapshot(repair.document)
             work.disk = data if swap.replaced else swap.found
-        work.snapshot.take_rest_again(work.document)
+        work.snapshot.note_field("updatedAt", stamp)
         self._known = _Version(stamp, data, work.document, work.snapshot)
         return [text for text in said if text]
 
@@ -256,9 +255,9 @@ def _is_changed(work: _Work, writer: Writer) -> bool:
     """Whether the draft was changed; raises NotOwner. Brings its snapshot up to date."""
     now = Snapshot(work.document)
     before = work.snapshot.rebuild(now, work.document)
-    check_ownership(before, work.document, writer)
+    changes = check_ownership(before, work.document, writer)
     work.snapshot = now
-    return not is_same(before, work.document)
+    return bool(changes)
 
 
 def _next_stamp(*earlier: object) -> str:

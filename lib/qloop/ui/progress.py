@@ -80,7 +80,7 @@ def _gate(event: Event, who: str) -> str:
     if data.get("green"):
         name = data.get("gate")
         return f"{who}: {name} green ({took})" if name in GREEN_GATES_SHOWN else ""
-    return f"{who}: red: {_first(data.get('command'))} (exit {data.get('code')}, {took})"
+    return f"{who}: {data.get('gate')} red (exit {data.get('code')}, {took})"
 
 
 def _settled(event: Event) -> str:
@@ -88,7 +88,7 @@ def _settled(event: Event) -> str:
     if data.get("status") == "passed":
         return f"{event.story} passed"
     charged = "" if data.get("charged") else ", not charged"
-    return f"{event.story} {data.get('phase')}{charged}: {_first(data.get('reason'))}"
+    return f"{event.story} {data.get('phase')}{charged}: {_ends(data.get('reason'))}"
 
 
 def _repaired(event: Event) -> str:
@@ -108,6 +108,12 @@ def _changed(event: Event) -> str:
 def _wave_end(event: Event) -> str:
     told = event.data.get("disagreement")
     return f"{event.wave}: {told}" if told else f"{event.wave}: {event.data.get('signal')}"
+
+
+def _ends(text: object) -> str:
+    """The first line of a reason, and the last one where there are more: what failed, and how."""
+    lines = [line.strip() for line in str(text or "").splitlines() if line.strip()]
+    return " … ".join([lines[0], lines[-1]]) if len(lines) > 1 else "".join(lines)
 
 
 def _first(text: object) -> str:

@@ -12,9 +12,7 @@ from qloop.ui import console
 COLUMNS = ("story", "title", "status", "wave", "attempts", "time")
 
 
-def show_summary(
-    plan: Plan, events: Sequence[Event], signal: str, reasons: Sequence[str]
-) -> None:
+def show_summary(plan: Plan, events: Sequence[Event], signal: str, reasons: Sequence[str]) -> None:
     """The summary table, the reasons, what no command judged, and the run's signal."""
     report = build_report(plan, events)
     console.table(COLUMNS, [_row(story) for story in report.stories])

@@ -1,0 +1,134 @@
+"""What `status`, `show` and the overview do once their words are parsed; they take no lock."""
+
+import difflib
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from qloop.cli.planning import default_state_file, read_plan
+from qloop.plan.model import Plan, Story
+from qloop.repo.checkout import Repository, find_repository
+from qloop.repo.distance import find_distance
+from qloop.run.holder import private_folder, read_holder
+from qloop.state.journal import Event, Journal
+from qloop.system.clock import parse_utc, utc_now
+from qloop.system.errors import BadInput, InputMissing, QloopError
+from qloop.ui import console
+from qloop.ui.status import LineView, RunView, StatusView, build_status, show_status
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a plan is looked at; without a repository it is known from its file alone."""
+
+    state_file: Path
+    repository: Repository | None
+
+    @property
+    def private(self) -> Path:
+        """The `.qloop` folder."""
+        if self.repository is None:
+            return self.state_file.parent / ".qloop"
+        return private_folder(self.repository)
+
+    def events(self) -> list[Event]:
+        """All that the journal holds."""
+        return Journal(self.private / "events.jsonl").events()
+
+
+def find_place(quantum: Path | None) -> Place:
+    """The state file and the repository here. Raises InputMissing where there is neither."""
+    state_file = default_state_file(quantum)
+    try:
+        return Place(state_file, find_repository(Path.cwd()))
+    except InputMissing:
+        return Place(state_file, None)
+
+
+def show_status_here(quantum: Path | None, *, as_json: bool) -> int:
+    """Where the plan stands."""
+    place = find_place(quantum)
+    plan = read_plan(place.state_file)
+    now = this_moment()
+    view = read_status(place, plan, place.events(), now)
+    if as_json:
+        console.print_json(view.to_json())
+    else:
+        show_status(view, now)
+    return 0
+
+
+def show_story_here(story_id: str, quantum: Path | None, *, as_json: bool) -> int:
+    """All about one story."""
+    from qloop.ui.story import build_story, show_story
+
+    place = find_place(quantum)
+    plan = read_plan(place.state_file)
+    story = find_story(plan, story_id, place.state_file)
+    now, events = this_moment(), place.events()
+    view = read_status(place, plan, events, now)
+    page = build_story(plan, story, view, events, _salvaged(place.repository, story_id), now)
+    if as_json:
+        console.print_json(page.to_json())
+    else:
+        show_story(page)
+    return 0
+
+
+def show_overview_here() -> int:
+    """A few lines on where things stand, and what to do next; whatever is found is no error."""
+    from qloop.ui.overview import no_plan, no_use, show_advice, with_plan
+
+    now = this_moment()
+    try:
+        place = find_place(None)
+        if not place.state_file.exists():
+            show_advice(no_plan())
+            return 0
+        plan = read_plan(place.state_file)
+        view = read_status(place, plan, place.events(), now)
+        show_advice(with_plan(view, plan.prd_path, now))
+    except QloopError as exc:
+        show_advice(no_use(exc))
+    return 0
+
+
+def read_status(place: Place, plan: Plan, events: list[Event], now: datetime) -> StatusView:
+    """The plan's status, with the run and the line that git and run.json tell of."""
+    holder = read_holder(place.private)
+    run = None
+    if holder is not None and holder.ended_at is None:
+        pid = holder.process.pid if holder.process is not None else None
+        run = RunView(id=holder.run_id, pid=pid, since=holder.started_at, mode=holder.mode)
+    line = None
+    if place.repository is not None:
+        found = find_distance(place.repository, plan.branch_name)
+        if found is not None:
+            line = LineView(commit=found.tip, ahead=found.ahead, behind=found.behind)
+    alive = holder is not None and holder.alive
+    return build_status(plan, events, line, run, now, alive=alive)
+
+
+def find_story(plan: Plan, story_id: str, state_file: Path) -> Story:
+    """The story of that id. Raises BadInput that names the nearest one."""
+    found = plan.story(story_id)
+    if found is not None:
+        return found
+    ids = [story.id for story in plan.stories]
+    folded = {name.lower(): name for name in ids}
+    near = difflib.get_close_matches(story_id.lower(), folded, n=1)
+    fix = f"did you mean {folded[near[0]]}?" if near else "`qloop status` lists the stories"
+    raise BadInput(f"there is no story {story_id!r}", where=str(state_file), fix=fix)
+
+
+def this_moment() -> datetime:
+    """Now, in UTC."""
+    return parse_utc(utc_now())
+
+
+def _salvaged(repository: Repository | None, story_id: str) -> dict[int, tuple[str, str]]:
+    """What was kept of each attempt: its ref and commit, by the attempt's number."""
+    from qloop.repo.kept import list_salvage
+
+    rows = () if repository is None else list_salvage(repository)
+    return {row.attempt: (row.ref, row.commit) for row in rows if row.story == story_id}

@@ -1,0 +1,241 @@
+"""What the journal knows of a plan's attempts, as values that text and JSON are drawn from. Pure.
+
+Units: seconds; timestamps are UTC, RFC 3339.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from qloop.plan.model import Failure, Plan, Status, Story
+from qloop.state.journal import Event, EventKind
+from qloop.system.clock import parse_utc
+
+
+class View(BaseModel):
+    """A frozen value for people and scripts: camelCase in JSON, like quantum.json."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+
+    def to_json(self) -> dict[str, Any]:
+        """The value as plain JSON values."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+class AgentEnd(View):
+    """How an attempt's agent ended."""
+
+    code: int | None
+    signal: str | None
+    timed_out: bool
+    seconds: float
+
+
+class GateRun(View):
+    """One command that judged an attempt."""
+
+    name: str
+    command: str
+    green: bool
+    code: int | None
+    seconds: float
+    log: str | None
+
+
+class Attempt(View):
+    """One dispatch of a story, as far as it came."""
+
+    number: int | None
+    """None for a failure that another writer noted without its number."""
+    run: str | None = None
+    wave: str | None = None
+    runner: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    seconds: float | None = None
+    """From its dispatch to its end; None while there is none."""
+    worktree: str | None = None
+    agent: AgentEnd | None = None
+    gates: tuple[GateRun, ...] = ()
+    status: str | None = None
+    """What it left the story as; None where it was never settled."""
+    phase: str | None = None
+    reason: str | None = None
+    charged: bool | None = None
+    log: str | None = None
+    landed: str | None = None
+    """The commit on the line."""
+    salvage_ref: str | None = None
+    salvage_commit: str | None = None
+
+
+def events_of_plan(plan: Plan, events: Iterable[Event], now: datetime) -> list[Event]:
+    """The events that are about this plan, not about one that the state file held before.
+
+    Left out are runs on another branch, and what happened before the plan was made.
+    """
+    listed = list(events)
+    others = {
+        event.run
+        for event in listed
+        if event.event is EventKind.RUN_STARTED
+        and event.data.get("branch") not in (None, plan.branch_name)
+    }
+    made = parse_moment(plan.created_at)
+    since = made if made is not None and made <= now else None
+    return [
+        event
+        for event in listed
+        if event.run not in others
+        and (since is None or (at := parse_moment(event.ts)) is None or at >= since)
+    ]
+
+
+def attempts_of(
+    story: Story, events: Iterable[Event], salvaged: Mapping[int, tuple[str, str]]
+) -> tuple[Attempt, ...]:
+    """All attempts at a story, oldest first, from the journal and the story's failure log.
+
+    *salvaged* gives the ref and commit of what was kept, by the attempt's number.
+    """
+    by_number: dict[int, list[Event]] = {}
+    for event in events:
+        if event.story == story.id and event.attempt is not None:
+            by_number.setdefault(event.attempt, []).append(event)
+    failures = {one.attempt: one for one in story.retries.failure_log if one.attempt is not None}
+    known = {
+        number: _attempt(number, by_number.get(number, []), failures.get(number), salvaged)
+        for number in sorted({*by_number, *failures})
+    }
+    unnumbered = [one for one in story.retries.failure_log if one.attempt is None]
+    return (*(_from_failure(None, one) for one in unnumbered), *known.values())
+
+
+def is_over(events: Sequence[Event], story_id: str, number: int) -> bool:
+    """Whether *events* tell that an attempt can gain nothing more: it, its wave or run ended."""
+    own = [event for event in events if event.story == story_id and event.attempt == number]
+    runs = {event.run for event in own}
+    waves = {event.wave for event in own if event.wave is not None}
+    return any(
+        event.event is EventKind.STORY_SETTLED
+        or (event.event is EventKind.WAVE_ENDED and event.wave in waves and event.run in runs)
+        or (event.event is EventKind.RUN_ENDED and event.run in runs)
+        for event in [*own, *(event for event in events if event.story is None)]
+    )
+
+
+def parse_moment(text: str | None) -> datetime | None:
+    """A timestamp that another writer may have written; None where it is none."""
+    try:
+        return parse_utc(text) if text is not None else None
+    except ValueError:
+        return None
+
+
+def first_line(text: str | None) -> str:
+    """The first line of a text that holds something; empty where none does."""
+    return next((line.strip() for line in (text or "").splitlines() if line.strip()), "")
+
+
+def _attempt(
+    number: int,
+    events: Sequence[Event],
+    failure: Failure | None,
+    salvaged: Mapping[int, tuple[str, str]],
+) -> Attempt:
+    made = _from_failure(number, failure) if failure is not None else Attempt(number=number)
+    changes: dict[str, Any] = {}
+    gates: list[GateRun] = []
+    for event in events:
+        changes |= _told(event)
+        if event.event is EventKind.GATE_ENDED:
+            gates.append(_gate(event.data))
+    ref, commit = salvaged.get(number, (None, None))
+    changes |= {"gates": tuple(gates), "salvage_ref": ref, "salvage_commit": commit}
+    changes["seconds"] = _seconds(changes.get("started_at"), changes.get("ended_at"))
+    return made.model_copy(update=changes)
+
+
+def _told(event: Event) -> dict[str, Any]:
+    """What one event says of its attempt."""
+    data = event.data
+    match event.event:
+        case EventKind.ATTEMPT_STARTED:
+            start = {"run": event.run, "wave": event.wave, "started_at": event.ts}
+            return {**start, "runner": _text(data.get("runner"))}
+        case EventKind.AGENT_STARTED:
+            return {"worktree": _text(data.get("worktree"))}
+        case EventKind.AGENT_ENDED:
+            return {"agent": _agent_end(data)}
+        case EventKind.STORY_LANDED:
+            return {"landed": _text(data.get("commit"))}
+        case EventKind.STORY_SETTLED:
+            return _settled(event)
+        case _:
+            return {}
+
+
+def _settled(event: Event) -> dict[str, Any]:
+    data = event.data
+    told: dict[str, Any] = {"status": _text(data.get("status")), "ended_at": event.ts}
+    for name in ("phase", "reason", "log"):
+        if _text(data.get(name)) is not None:
+            told[name] = data[name]
+    if isinstance(data.get("charged"), bool):
+        told["charged"] = data["charged"]
+    if _text(data.get("commit")) is not None:
+        told["landed"] = data["commit"]
+    return told
+
+
+def _from_failure(number: int | None, failure: Failure) -> Attempt:
+    return Attempt(
+        number=number,
+        status=str(Status.FAILED),
+        phase=failure.phase,
+        reason=failure.reason,
+        log=failure.log,
+        ended_at=failure.timestamp,
+    )
+
+
+def _agent_end(data: Mapping[str, Any]) -> AgentEnd:
+    return AgentEnd(
+        code=_whole(data.get("code")),
+        signal=_text(data.get("signal")),
+        timed_out=bool(data.get("timed_out")),
+        seconds=_number(data.get("seconds")),
+    )
+
+
+def _gate(data: Mapping[str, Any]) -> GateRun:
+    return GateRun(
+        name=_text(data.get("gate")) or "gate",
+        command=_text(data.get("command")) or "",
+        green=bool(data.get("green")),
+        code=_whole(data.get("code")),
+        seconds=_number(data.get("seconds")),
+        log=_text(data.get("log")),
+    )
+
+
+def _seconds(started: str | None, ended: str | None) -> float | None:
+    if started is None or ended is None:
+        return None
+    # A wall clock may be set back.
+    return round(max(0.0, (parse_utc(ended) - parse_utc(started)).total_seconds()), 3)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

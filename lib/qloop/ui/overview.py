@@ -1,0 +1,108 @@
+"""Bare `qloop`: where things stand in a few lines, and the three commands that come next."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from qloop.plan.model import Status
+from qloop.system.errors import Faults, InputMissing, QloopError
+from qloop.ui import console
+from qloop.ui.status import StatusView, headlines
+
+Way = tuple[str, str]
+"""A command, and what it does."""
+
+DEMO = ("qloop demo", "see a whole run, without any agent")
+DOCTOR = ("qloop doctor", "check git, runners and this repository")
+STATUS = ("qloop status", "every story, and why it stands where it does")
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Where things stand, and three commands for it."""
+
+    lines: tuple[str, ...]
+    ways: tuple[Way, Way, Way]
+
+
+def show_advice(advice: Advice) -> None:
+    """Show it on standard output."""
+    width = max(len(command) for command, _ in advice.ways)
+    ways = (f"  {command:<{width}}  {text}" for command, text in advice.ways)
+    for line in [*advice.lines, "", "next:", *ways]:
+        console.result(console.printable(line))
+
+
+def no_plan() -> Advice:
+    """For a repository without a state file."""
+    return Advice(
+        ("there is no plan in this repository yet",),
+        (
+            ("qloop --dry-run prd.md", "the waves that a requirements document would run"),
+            ("qloop --coordinator prd.md", "compile it, then run it"),
+            DEMO,
+        ),
+    )
+
+
+def no_use(error: QloopError) -> Advice:
+    """For a place where nothing can be run as it is: no repository, or a plan with faults."""
+    faults = error.faults if isinstance(error, Faults) else ()
+    lines = (str(error), *(f"  {fault}" for fault in faults))
+    if isinstance(error, InputMissing):
+        make = ("git init && git commit --allow-empty -m start", "make a repository here")
+        return Advice(lines, (make, DEMO, DOCTOR))
+    validate = ("qloop validate", "all faults of the plan, with their places")
+    return Advice(lines, (validate, DOCTOR, DEMO))
+
+
+def with_plan(view: StatusView, prd: str | None, now: datetime) -> Advice:
+    """For a plan: what is chosen depends on whether a run is on, and on what is left to do."""
+    return Advice(tuple(headlines(view, now)), _ways(view, prd))
+
+
+def _ways(view: StatusView, prd: str | None) -> tuple[Way, Way, Way]:
+    if view.run is not None:
+        return _while_running(view)
+    if view.state == "complete":
+        return _when_complete(view)
+    if view.state == "blocked":
+        return _when_blocked(view, prd)
+    verb = "take it up where it was" if view.interrupted is not None else "run what is left"
+    return (
+        ("qloop run", verb),
+        ("qloop waves", "which stories would run together, and when"),
+        STATUS,
+    )
+
+
+def _while_running(view: StatusView) -> tuple[Way, Way, Way]:
+    at_work = _first(view, Status.IN_PROGRESS)
+    look = ("qloop show STORY", "all about one story")
+    if at_work is not None:
+        look = (f"qloop logs {at_work} --follow", "what its agent prints")
+    return (STATUS, look, ("qloop stop", "end the run; it can be taken up again"))
+
+
+def _when_complete(view: StatusView) -> tuple[Way, Way, Way]:
+    show = (f"git log {view.branch}", "what landed, one commit a story")
+    if view.line is not None and view.line.ahead:
+        show = (f"git merge --ff-only refs/qloop/line/{view.branch}", f"bring {view.branch} up")
+    return (show, STATUS, ("qloop plan PRD", "make the next plan; this one is kept"))
+
+
+def _when_blocked(view: StatusView, prd: str | None) -> tuple[Way, Way, Way]:
+    """The first story that stands in the way, and the way to have it run again."""
+    failed, blocked = _first(view, Status.FAILED), _first(view, Status.BLOCKED, Status.STALE)
+    if failed is not None:
+        free = (f"qloop story reset {failed}", "let it run again, with all its attempts")
+    elif blocked is not None:
+        free = (f"qloop story unblock {blocked}", "let it run")
+    else:
+        free = (f"qloop plan --update {prd or 'PRD'}", "take a change of the document in")
+    name = failed or blocked or "STORY"
+    return ((f"qloop show {name}", "what went wrong, and how to look further"), free, STATUS)
+
+
+def _first(view: StatusView, *statuses: Status) -> str | None:
+    return next((story.id for story in view.stories if story.status in statuses), None)
+
