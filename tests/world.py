@@ -75,11 +75,13 @@ class World:
                   for one in ids}
         self.script.write_text(json.dumps(script), encoding="utf-8")
 
-    def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
-        """Start qloop in the repository."""
+    def start(
+        self, *words: str, cwd: Path | None = None, **env: str
+    ) -> subprocess.Popen[str]:
+        """Start qloop in the repository, or in another folder."""
         return subprocess.Popen(
             [*QLOOP, *words],
-            cwd=self.path,
+            cwd=cwd or self.path,
             env={**os.environ, **env},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -88,13 +90,13 @@ class World:
             start_new_session=True,
         )
 
-    def run(self, *words: str, **env: str) -> Ran:
+    def run(self, *words: str, cwd: Path | None = None, **env: str) -> Ran:
         """`qloop run` with these words, to its end."""
-        return self.qloop("run", *words, **env)
+        return self.qloop("run", *words, cwd=cwd, **env)
 
-    def qloop(self, *words: str, **env: str) -> Ran:
+    def qloop(self, *words: str, cwd: Path | None = None, **env: str) -> Ran:
         """Any qloop command to its end."""
-        process = self.start(*words, **env)
+        process = self.start(*words, cwd=cwd, **env)
         out, err = process.communicate(timeout=PATIENCE_S)
         return Ran(process.returncode, out, err)
 
@@ -145,6 +147,14 @@ class World:
         """What lies in the folder of attempt repositories."""
         base = Path(os.environ["XDG_STATE_HOME"]) / "qloop"
         return [path for folder in base.glob("*") for path in folder.iterdir()]
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    """Each file below *folder*, git's own too, and its content."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b""
+        for path in sorted(folder.rglob("*"))
+    }
 
 
 def wait_until(what: Callable[[], Any]) -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from plan.prds import compiled
 from qloop.plan.model import Json
-from qloop.plan.prd import find_prd_drift, prd_hash
 from qloop.plan.update import archive_name, is_finished, update_plan
 from qloop.plan.validate import find_faults
 
@@ -195,13 +194,3 @@ def test_archive_names() -> None:
 
     assert archive_name({"branchName": "ql/todo-api"}, now) == f"{stamp}-todo-api.json"
     assert archive_name({"branchName": "Feat/Ä b"}, now) == f"{stamp}-feat-a-b.json"
-
-
-def test_drift() -> None:
-    """A plan drifts when its document's content is another; line ends do not matter."""
-    pinned = {"prdHash": prd_hash(b"a\nb\n")}
-
-    assert not find_prd_drift(pinned, b"a\r\nb\r\n")
-    assert find_prd_drift(pinned, b"a\nc\n")
-    assert not find_prd_drift({"prdHash": None}, b"a")
-    assert not find_prd_drift({}, b"a")

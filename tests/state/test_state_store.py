@@ -178,7 +178,8 @@ def test_the_last_generations_are_kept(tmp_path: Path) -> None:
     assert len(kept) == 32
     assert (store.private / "generations" / kept[-1]).read_bytes() == store.path.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == [".qloop", "quantum.json"]
-    assert sorted(path.name for path in store.private.iterdir()) == ["generations", "quantum.lock"]
+    names = {path.name for path in store.private.iterdir()}
+    assert names == {"generations", "quantum.lock", "quantum.queue"}
 
 
 def test_the_files_mode_is_kept(tmp_path: Path) -> None:

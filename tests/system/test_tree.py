@@ -20,6 +20,8 @@ DETACH = """
 import os, sys, time
 if os.fork():
     os.wait()
+    while not os.path.exists(sys.argv[1]):
+        time.sleep(0.01)
     {parent}
 os.setsid()
 if os.fork():
@@ -405,6 +407,13 @@ def test_a_tree_at_its_own_terminal_is_ended_by_its_folder(zoo: Zoo) -> None:
 
     assert done.complaint == ""
     assert done.text == "True\nTrue\n() []"
+
+
+def test_an_empty_mark_marks_nobody(zoo: Zoo) -> None:
+    """An empty entry is in no environment, though a zero byte ends each."""
+    zoo.start(["sleep", "600"])
+
+    assert find_members([], Marks(env=("",)), ()) == set()
 
 
 def test_no_tree_is_nothing_to_end() -> None:

@@ -1,4 +1,4 @@
-"""Looking: `status`, `show`, `logs`, `doctor`, and the overview of bare `qloop`. Changes nothing."""
+"""Looking: `status`, `show`, `logs`, `doctor`, and the overview of bare `qloop`."""
 
 from pathlib import Path
 

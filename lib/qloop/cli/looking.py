@@ -77,19 +77,24 @@ def show_story_here(story_id: str, quantum: Path | None, *, as_json: bool) -> in
 
 def show_overview_here() -> int:
     """A few lines on where things stand, and what to do next; whatever is found is no error."""
-    from qloop.ui.overview import no_plan, no_use, show_advice, with_plan
+    from qloop.ui.overview import no_plan, no_repository, no_use, show_advice, with_plan
 
-    now = this_moment()
     try:
         place = find_place(None)
-        if not place.state_file.exists():
-            show_advice(no_plan())
-            return 0
+    except (QloopError, OSError) as exc:  # OSError where git itself is not there
+        show_advice(no_repository(exc))
+        return 0
+    if not place.state_file.exists():
+        show_advice(no_plan())
+        return 0
+    now = this_moment()
+    try:
         plan = read_plan(place.state_file)
         view = read_status(place, plan, place.events(), now)
-        show_advice(with_plan(view, plan.prd_path, now))
     except QloopError as exc:
         show_advice(no_use(exc))
+        return 0
+    show_advice(with_plan(view, plan.prd_path, now))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What `logs` does once its words are parsed: the output of one attempt, as it is or as it grows."""
+"""What `logs` does once its words are parsed: an attempt's output, as it is or as it grows."""
 
 import re
 from collections.abc import Callable
@@ -17,9 +17,7 @@ from qloop.ui.logs import follow_log, print_log
 OUTPUT = "output.log"
 
 
-def show_logs(
-    story_id: str, attempt: int | None, quantum: Path | None, *, follow: bool
-) -> int:
+def show_logs(story_id: str, attempt: int | None, quantum: Path | None, *, follow: bool) -> int:
     """Print an attempt's output, then name what else was kept of it.
 
     Raises BadInput for an unknown story, InputMissing where there is no such log.

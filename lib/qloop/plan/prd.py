@@ -107,15 +107,6 @@ def prd_hash(data: bytes) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
-def find_prd_drift(document: Json, prd_bytes: bytes) -> bool:
-    """Whether the requirements document is no longer the one that *document* pins.
-
-    A plan that pins none cannot drift.
-    """
-    pinned = document.get("prdHash")
-    return pinned is not None and pinned != prd_hash(prd_bytes)
-
-
 def default_branch(title: str) -> str:
     """The feature branch of a plan that names none: `ql/` and the title in plain letters."""
     plain = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()

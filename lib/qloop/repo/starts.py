@@ -5,6 +5,7 @@ Errors: GitFailed when the ref cannot be written. Source: git-update-ref(1).
 
 from qloop.repo.checkout import Repository
 
+START_REFS = "refs/qloop/start/"
 PATIENT = ("-c", "core.filesRefLockTimeout=20000", "-c", "core.packedRefsTimeout=20000")
 """Settings for writing refs where other processes write theirs: wait up to 20 s for a lock."""
 
@@ -19,6 +20,12 @@ def release_start(repository: Repository, attempt_id: str) -> None:
     repository.git.run(*PATIENT, "update-ref", "-d", start_ref(attempt_id))
 
 
+def held_starts(repository: Repository) -> list[str]:
+    """The ids of the attempts whose start commits are held."""
+    listed = repository.git.text("for-each-ref", "--format=%(refname)", START_REFS)
+    return [ref.removeprefix(START_REFS) for ref in listed.splitlines()]
+
+
 def start_ref(attempt_id: str) -> str:
     """The ref that holds an attempt's start commit."""
-    return f"refs/qloop/start/{attempt_id}"
+    return f"{START_REFS}{attempt_id}"

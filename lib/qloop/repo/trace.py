@@ -205,8 +205,7 @@ def _is_inside(
     """Whether a command's own signs lead to the person's repository; None without signs."""
     if command.name in ("receive-pack", "upload-pack") and command.args:
         # These enter the repository that they are given, whatever they are started in.
-        target = named_file(command, command.args[-1])
-        return target in places
+        return named_file(command, command.args[-1]) in places
     if command.git_dir is not None:
         starts = (command.worktree, command.folder)
         candidates = {(Path(start or "/") / command.git_dir).resolve() for start in starts}

@@ -65,7 +65,6 @@ def attempt(order: AttemptOrder, watch: Watch) -> Outcome:
     try:
         return _within(order, watch, repository, desk)
     finally:
-        desk.story_file.unlink(missing_ok=True)
         remove_workspace(desk.workspace)
 
 

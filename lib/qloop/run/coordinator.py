@@ -5,6 +5,7 @@ time, and tells the driver each story as it settles. It lands nothing once its p
 """
 
 import os
+import select
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, as_completed
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from qloop.agents.signals import render_signal
-from qloop.plan.model import Phase, Plan, parse_plan
+from qloop.plan.model import Json, Phase, Plan, parse_plan
 from qloop.repo.checkout import Repository
 from qloop.repo.line import line_tip
 from qloop.repo.starts import hold_start
@@ -50,6 +51,7 @@ class Coordinator:
     order: WaveOrder
     store: Store
     journal: Journal
+    control: IO[str]
     reports: IO[str]
     cancel: Cancel
     halted: threading.Event = field(default_factory=threading.Event)
@@ -92,7 +94,7 @@ class Coordinator:
         return settled
 
     def _attempt(self, dispatch: Dispatch, watch: Watch) -> Outcome:
-        document = self.store.read()
+        document = self._document()
         plan = parse_plan(document)
         repository = self._repository
         start = line_tip(repository, self.order.terms.place.branch)
@@ -141,6 +143,7 @@ class Coordinator:
             repository=self._repository,
             terms=self.order.terms,
             cancel=self.cancel,
+            is_alone=lambda: is_hung_up(self.control),
             read_plan=self._plan,
             queued=lambda: self._tell(Report(kind="queued")),
             taken=lambda: self._tell(Report(kind="landing")),
@@ -176,7 +179,12 @@ class Coordinator:
                 self.cancel.set("the driver is gone")
 
     def _plan(self) -> Plan:
-        return parse_plan(self.store.read())
+        return parse_plan(self._document())
+
+    def _document(self) -> Json:
+        """A copy of the state file, after what a person saved was taken in or put back."""
+        self.store.current()
+        return self.store.read()
 
     @property
     def _repository(self) -> Repository:
@@ -198,7 +206,7 @@ def serve(order: WaveOrder, control: IO[str], reports: IO[str], cancel: Cancel) 
         Path(place.root),
         lambda text: _note_repair(journal, order.wave, text),
     )
-    coordinator = Coordinator(order, store, journal, reports, cancel)
+    coordinator = Coordinator(order, store, journal, control, reports, cancel)
     listen(control, cancel)
     return coordinator.run()
 
@@ -218,6 +226,16 @@ def listen(control: IO[str], cancel: Cancel) -> None:
         cancel.set("the driver is gone")
 
     threading.Thread(target=obey, name="control", daemon=True).start()
+
+
+def is_hung_up(control: IO[str]) -> bool:
+    """Whether nobody holds the other end of a pipe, whatever is still to be read from it.
+
+    Source: poll(2), POLLHUP.
+    """
+    look = select.poll()
+    look.register(control, 0)
+    return bool(look.poll(0))
 
 
 def unmet_precondition(plan: Plan, story_ids: list[str]) -> str:

@@ -49,8 +49,8 @@ class Desk:
 
     @property
     def story_file(self) -> Path:
-        """The story as JSON, outside the worktree."""
-        return self.workspace.tree.with_name(f"{self.workspace.tree.name}.story.json")
+        """The story as JSON, outside the worktree; it goes with the workspace."""
+        return self.workspace.tmp / "story.json"
 
     @property
     def trace(self) -> Path:

@@ -13,6 +13,7 @@ from qloop.repo.names import attempt_id
 from qloop.repo.numbers import highest_attempts
 from qloop.run import prepare, recover
 from qloop.run.desk import logs_folder, shown
+from qloop.run.gates import GateCancelled
 from qloop.run.opening import Opened
 from qloop.run.orders import Dispatch, WaveOrder
 from qloop.run.proving import Prover, ScratchSetupFailed
@@ -106,22 +107,26 @@ def hand_out(
             story=one.story,
             attempt=one.attempt,
             attempt_id=one.attempt_id,
+            branch=opened.terms.place.branch,
             runner=one.runner.name,
         )
     return WaveOrder(wave=wave_id, terms=opened.terms, dispatches=dispatches)
 
 
-def gate_base(opened: Opened, plan: Plan) -> str | None:
-    """Why nothing may start: the test command is red before anything was done; None: green."""
+def gate_base(opened: Opened, plan: Plan, cancel: Cancel) -> str | None:
+    """Why nothing may start: the test command is red before anything was done.
+
+    None where it is green, or was cut short by *cancel*.
+    """
     if plan.test_command is None:
         return None
     logs = opened.private / "logs" / "base" / opened.terms.run_id
     with landing_lock(opened.repository):
         tip = line_tip(opened.repository, opened.terms.place.branch)
         try:
-            result = Prover(opened.repository, opened.terms, Cancel()).prove(
-                plan, tip, logs, "test"
-            )
+            result = Prover(opened.repository, opened.terms, cancel).prove(plan, tip, logs, "test")
+        except GateCancelled:
+            return None
         except ScratchSetupFailed as exc:
             return f"set-up is red on {opened.terms.place.branch} before anything was done: {exc}"
     if result is None:
@@ -147,10 +152,12 @@ def gate_base(opened: Opened, plan: Plan) -> str | None:
 def tidy(opened: Opened, wave: Wave, end: End) -> None:
     """Salvage and remove what a coordinator left that is gone."""
     names = {one.attempt_id for one in wave.unsettled.values()}
-    kept = recover.tidy_workspaces(
-        opened.repository, lambda name: name in names, f"the coordinator {end.how}"
+    with landing_lock(opened.repository):  # no living coordinator moves the line meanwhile
+        told = recover.remove_dead_locks(opened.repository, opened.terms.place.branch)
+    told += recover.tidy_workspaces(
+        opened.repository, names.__contains__, f"the coordinator {end.how}"
     )
-    for text in kept:
+    for text in told:
         opened.journal.append(EventKind.STATE_REPAIRED, wave=wave.wave_id, text=text)
 
 

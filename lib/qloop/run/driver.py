@@ -28,6 +28,7 @@ from qloop.system.interrupts import Interrupts
 
 DRAIN_S = 10.0
 STOP_S = 20.0
+FAULT_GRACE_S = 0.5
 LONGEST_SLEEP_S = 86_400.0
 
 
@@ -62,17 +63,22 @@ class Driver:
 
     def run(self) -> Ending:
         """Drive waves until nothing can run any more."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.interrupts, selectors.EVENT_READ, self._interrupted)
-            while True:
-                if self._may_dispatch():
+        try:
+            with selectors.DefaultSelector() as selector:
+                selector.register(self.interrupts, selectors.EVENT_READ, self._interrupted)
+                while True:
                     self._dispatch(selector)
-                if not self.waves:
-                    return self._ending()
-                self._wait(selector)
+                    if not self.waves:
+                        return self._ending()
+                    self._wait(selector)
+        except BaseException:
+            for wave in self.waves.values():
+                wave.end_tree(STOPPED, grace_s=FAULT_GRACE_S)
+            raise
 
     def _may_dispatch(self) -> bool:
-        if self.heard or self.waiting or self.stuck:
+        # The count, and not what the loop has heard of it: opening and gates take their time.
+        if self.interrupts.count or self.waiting or self.stuck:
             return False
         wanted = self.opened.wanted
         if wanted.max_iterations is not None and self.started >= wanted.max_iterations:
@@ -93,7 +99,7 @@ class Driver:
             if not stories:
                 return
             if not self.gated:
-                self.waiting = dispatch.gate_base(self.opened, plan)
+                self.waiting = dispatch.gate_base(self.opened, plan, self.interrupts.cancel)
                 self.gated = True
                 self.on_progress()
                 continue
@@ -139,7 +145,7 @@ class Driver:
     def _listen(self, wave: Wave) -> None:
         for report in wave.read_reports():
             if report.settled is not None:
-                self._settle(wave, report.settled.story, report.settled, None)
+                self._settle(wave, report.settled.story, report.settled, wave.end_so_far())
         self.on_progress()
 
     def _end(self, selector: selectors.BaseSelector, wave: Wave) -> None:
@@ -147,7 +153,7 @@ class Driver:
         self._listen(wave)
         selector.unregister(wave.reports)
         selector.unregister(wave.child)
-        end = wave.close()
+        end = wave.close({other.child.pid for other in self.waves.values()})
         del self.waves[wave.wave_id]
         if end.signal == "BLOCKED" and end.cause is None:
             self._blocked(wave)
@@ -164,6 +170,8 @@ class Driver:
         if one is None:
             return
         landed = ledger.find_landed(self.opened, one)
+        if landed is not None and told is None:
+            ledger.fill_records(self.opened, one)
         settlement = settle(landed, told, end)
         ledger.write_settlement(self.opened, wave.wave_id, one, settlement, landed, told)
         self.slots.release(one.slot)
@@ -174,9 +182,11 @@ class Driver:
         self._count_uncharged(one, settlement.failed)
 
     def _count_uncharged(self, one: Dispatch, failed: ledger.Failed | None) -> None:
-        """A story that the machine failed three times in a row is left for a person."""
-        if failed is None or failed.phase is not Phase.INFRA:
+        """A story that failed three times in a row by no fault of its own waits for a person."""
+        if failed is None or failed.charged:
             self.uncharged.pop(one.story, None)
+            return
+        if failed.phase is Phase.WAVE_FAILED:  # another story's breach kept it from starting
             return
         count = self.uncharged[one.story] = self.uncharged.get(one.story, 0) + 1
         if count >= UNCHARGED_IN_A_ROW:
@@ -196,7 +206,7 @@ class Driver:
         return [story for wave in self.waves.values() for story in wave.unsettled]
 
     def _ending(self) -> Ending:
-        if self.heard:
+        if self.interrupts.count:
             return Ending("INTERRUPTED", 130, ("run qloop again to go on",))
         plan = self.opened.plan()
         state = standing(plan)

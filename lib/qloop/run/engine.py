@@ -38,7 +38,7 @@ def run_whole(
     """Run until nothing can run any more. Raises what opening a run raises."""
     interrupts = Interrupts()
     become_subreaper()
-    opened = open_run(repository, quantum, given_prd, wanted)
+    opened = open_run(repository, quantum, given_prd, wanted, interrupts.cancel)
     try:
         return _run(opened, interrupts, on_progress)
     finally:

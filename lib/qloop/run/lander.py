@@ -39,6 +39,8 @@ class Lander:
     repository: Repository
     terms: Terms
     cancel: Cancel
+    is_alone: Callable[[], bool]
+    """Whether the driver is gone, asked at the last moment."""
     read_plan: Callable[[], Plan]
     queued: Callable[[], None]
     """Called when an attempt waits for its turn."""
@@ -77,7 +79,7 @@ class Lander:
             if candidate.restored:
                 emit(EventKind.STATE_REPAIRED, restored=list(candidate.restored))
             self._prove(plan, dispatch, candidate, emit)
-            if self.cancel.is_set:
+            if self.cancel.is_set or self.is_alone():
                 raise GateCancelled
             try:
                 land(self.repository, branch, candidate, dispatch.attempt_id, self.terms.lease)

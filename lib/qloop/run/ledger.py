@@ -7,7 +7,7 @@ from qloop.repo import line
 from qloop.repo.starts import release_start
 from qloop.run.opening import Opened
 from qloop.run.orders import Dispatch, Failed, Settled
-from qloop.run.recover import Started, add_failure
+from qloop.run.recover import Started, add_failure, fill_landed
 from qloop.run.settle import End, Settlement
 from qloop.run.wave import Wave
 from qloop.state.journal import EventKind
@@ -19,6 +19,12 @@ __all__ = ["Failed", "end_wave", "find_landed", "write_back", "write_settlement"
 def find_landed(opened: Opened, one: Dispatch) -> str | None:
     """The commit under which this attempt stands on the line, by git alone."""
     return line.find_landed(opened.repository, opened.terms.place.branch, one.attempt_id, one.story)
+
+
+def fill_records(opened: Opened, one: Dispatch) -> None:
+    """Write for a coordinator that died after landing what it did not come to write."""
+    started = Started(one.story, one.attempt, one.attempt_id)
+    fill_landed(opened.store, opened.journal.events(opened.terms.run_id), [started])
 
 
 def write_settlement(

@@ -25,7 +25,11 @@ from qloop.run.prepare import Prd, Wanted
 from qloop.state.journal import EventKind, Journal
 from qloop.state.ownership import DRIVER, PLAN
 from qloop.state.store import Store, store_for
+from qloop.system.cancel import Cancel
 from qloop.system.errors import BadInput, Faults, InputMissing
+
+
+BY_HAND = "coordinator by hand"
 
 
 @dataclass(slots=True)
@@ -49,7 +53,7 @@ class Opened:
 
     def plan(self) -> Plan:
         """The plan as it stands now, a person's edits included."""
-        return check_plan(self.store.read(), self.terms.place.quantum)
+        return check_plan(self.store.current(), self.terms.place.quantum)
 
 
 def new_run_id() -> str:
@@ -58,9 +62,16 @@ def new_run_id() -> str:
 
 
 def open_run(
-    repository: Repository, quantum: Path, given_prd: Path | None, wanted: Wanted
+    repository: Repository,
+    quantum: Path,
+    given_prd: Path | None,
+    wanted: Wanted,
+    cancel: Cancel,
 ) -> Opened:
-    """Take the repository and put everything in order. The lock is freed where that fails."""
+    """Take the repository and put everything in order. The lock is freed where that fails.
+
+    *cancel* ends the wait for the lock; what comes after it is short.
+    """
     check_git_version()
     head_commit(repository)
     config = load_config(repository.root)
@@ -69,11 +80,10 @@ def open_run(
     private.mkdir(exist_ok=True)
     journal = Journal(private / "events.jsonl", new_run_id())
     with ExitStack() as undo:
-        lock = recover.take_lock(repository, journal, base)
+        lock = recover.take_lock(repository, journal, cancel)
         undo.callback(holder.release, lock)
-        former = holder.read_holder(private)
-        if former is not None and former.ended_at is None:
-            recover.end_processes(journal.events(former.run_id), former.run_id, base)
+        former = _succeed(private, journal, base, "coordinator")
+        undo.callback(holder.write_holder, private, journal.run_id, "coordinator", ended=True)
         store, plan, notes = _take_plan(repository, quantum, given_prd, journal)
         prd = prepare.find_prd(plan, repository.root, given_prd)
         if not wanted.accept_prd_change:
@@ -101,13 +111,23 @@ def open_by_hand(repository: Repository, quantum: Path, given_prd: Path | None) 
         if lock is None:
             raise holder.busy(private)
         undo.callback(holder.release, lock)
+        _succeed(private, journal, base, BY_HAND)
+        undo.callback(holder.write_holder, private, journal.run_id, BY_HAND, ended=True)
         plan = check_plan(store.read(), str(quantum))
         prd = prepare.find_prd(plan, repository.root, given_prd)
         place = _place(repository, private, base, quantum, prd, plan)
         opened = _open(repository, store, journal, config, Wanted(), place, lock)
-        holder.write_holder(private, journal.run_id, "coordinator by hand")
         undo.pop_all()
     return opened
+
+
+def _succeed(private: Path, journal: Journal, base: Path, mode: str) -> holder.Holder | None:
+    """End what the former holder left alive, name this run as the holder, return the former."""
+    former = holder.read_holder(private)
+    if former is not None and former.ended_at is None:
+        recover.end_processes(journal, former.run_id, (base,))
+    holder.write_holder(private, journal.run_id, mode)
+    return former
 
 
 def _take_plan(
@@ -200,20 +220,19 @@ def _open(
         settings=read_settings(repository).to_dict(),
         env_pass=config.env_pass,
     )
-    notes = [f"removed the lock {name} of a command that is gone" for name in repaired]
-    return Opened(repository, store, journal, terms, config, wanted, lock, notes)
+    return Opened(repository, store, journal, terms, config, wanted, lock, repaired)
 
 
 def _recover(opened: Opened, former: holder.Holder | None) -> None:
-    """Put in order what a dead run left, then name this run as the holder."""
+    """Put in order what a dead run left."""
     events = opened.journal.events()
     branch = opened.terms.place.branch
     opened.notes += recover.correct_stories(opened.repository, opened.store, events, branch)
     why = f"left by {former.label}" if former else "left by a run that is gone"
     opened.notes += recover.tidy_workspaces(opened.repository, lambda _: True, why)
+    recover.release_starts(opened.repository)
     for note in opened.notes:
         opened.journal.append(EventKind.STATE_REPAIRED, text=note)
-    holder.write_holder(opened.private, opened.terms.run_id, "coordinator")
 
 
 def _write_wishes(opened: Opened, prd: Prd) -> None:

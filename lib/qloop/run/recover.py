@@ -14,11 +14,13 @@ from qloop.repo.checkout import Repository
 from qloop.repo.line import find_landed
 from qloop.repo.names import parse_attempt_id
 from qloop.repo.salvage import salvage
+from qloop.repo.starts import held_starts, release_start
 from qloop.repo.workspace import Workspace, find_workspaces, remove_workspace
 from qloop.run import holder
 from qloop.state.journal import Event, EventKind, Journal
 from qloop.state.ownership import DRIVER, coordinator_of
 from qloop.state.store import Store
+from qloop.system.cancel import Cancel
 from qloop.system.clock import monotonic_s, utc_now
 from qloop.system.errors import QloopError
 from qloop.system.identity import ProcessId, is_alive, parse_process_id
@@ -27,6 +29,7 @@ from qloop.system.tree import Marks, end_tree
 ORPHAN_GRACE_S = 3.0
 LOCK_WAIT_S = 30.0
 OLD_LOCK_S = 2.0
+LOOK_EVERY_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +41,40 @@ class Started:
     attempt_id: str
 
 
-def take_lock(repository: Repository, journal: Journal, base: Path) -> int:
-    """The run lock, after ending what a dead run left alive. Raises RepositoryBusy."""
+def take_lock(repository: Repository, journal: Journal, cancel: Cancel) -> int:
+    """The run lock, after ending the coordinators that a dead run left to hold it.
+
+    Raises RepositoryBusy; KeyboardInterrupt where *cancel* is set while it waits.
+    """
     private = holder.private_folder(repository)
     deadline = monotonic_s() + LOCK_WAIT_S
     while True:
         descriptor = holder.try_lock(repository)
-        former = holder.read_holder(private)
         if descriptor is not None:
             return descriptor
-        if former is None or former.alive or monotonic_s() > deadline:
+        if cancel.is_set:
+            raise KeyboardInterrupt
+        former = holder.read_holder(private)
+        if (former is not None and former.alive) or monotonic_s() > deadline:
             raise holder.busy(private)
-        end_processes(journal.events(former.run_id), former.run_id, base)
-        time.sleep(0.1)
+        if former is not None:
+            # By its own mark alone: another new run may have the lock by now, and be at work.
+            end_processes(journal, former.run_id)
+        time.sleep(LOOK_EVERY_S)
 
 
-def end_processes(events: Sequence[Event], run_id: str, base: Path) -> tuple[ProcessId, ...]:
-    """End a dead run's coordinators and agents; what could not be ended is returned."""
-    recorded = (parse_process_id(event.data.get("process") or {}) for event in events)
+def end_processes(
+    journal: Journal, run_id: str, folders: tuple[Path, ...] = ()
+) -> tuple[ProcessId, ...]:
+    """End a dead run's coordinators and agents; what could not be ended is returned.
+
+    *folders* are those that only its agents work in.
+    """
+    recorded = (
+        parse_process_id(event.data.get("process") or {}) for event in journal.events(run_id)
+    )
     roots = [one.pid for one in recorded if one is not None and is_alive(one)]
-    marks = Marks(env=(f"QLOOP_RUN={run_id}",), folders=(base,))
+    marks = Marks(env=(f"QLOOP_RUN={run_id}",), folders=folders)
     return end_tree(roots, marks, grace_s=ORPHAN_GRACE_S)
 
 
@@ -73,15 +90,18 @@ def remove_dead_locks(repository: Repository, branch: str) -> list[str]:
             path.unlink()
         except FileNotFoundError:
             continue
-        removed.append(str(path.relative_to(repository.git_dir)))
+        name = path.relative_to(repository.git_dir)
+        removed.append(f"removed the lock {name} of a command that is gone")
     return removed
 
 
-def last_attempts(events: Sequence[Event]) -> dict[str, Started]:
-    """Each story's newest dispatch, as the journal recorded it."""
+def last_attempts(events: Sequence[Event], branch: str) -> dict[str, Started]:
+    """Each story's newest dispatch for *branch*, as the journal recorded it."""
     found: dict[str, Started] = {}
     for event in events:
-        if event.event == EventKind.ATTEMPT_STARTED and event.story and event.attempt:
+        if event.event != EventKind.ATTEMPT_STARTED or event.data.get("branch") != branch:
+            continue
+        if event.story and event.attempt:
             attempt_id = str(event.data.get("attempt_id", ""))
             found[event.story] = Started(event.story, event.attempt, attempt_id)
     return found
@@ -91,7 +111,7 @@ def correct_stories(
     repository: Repository, store: Store, events: Sequence[Event], branch: str
 ) -> list[str]:
     """Settle stories that a dead run left in_progress by what is true in git."""
-    started = last_attempts(events)
+    started = last_attempts(events, branch)
     document = store.read()
     open_ids = [one["id"] for one in document["stories"] if one.get("status") == "in_progress"]
     landed = {
@@ -101,8 +121,9 @@ def correct_stories(
         and (commit := find_landed(repository, branch, one.attempt_id, story_id)) is not None
     }
     if open_ids:
+        # In this order: a story that is passed is never looked at again.
+        fill_landed(store, events, [started[story_id] for story_id in landed])
         _correct(store, open_ids, landed, started)
-        _fill_reviews(store, events, [started[story_id] for story_id in landed])
     return [
         f"{story_id}: landed as {landed[story_id]}"
         if story_id in landed
@@ -125,6 +146,14 @@ def tidy_workspaces(repository: Repository, is_dead: Callable[[str], bool], why:
         if not remove_workspace(workspace):
             kept.append(f"{workspace.tree}: could not be removed")
     return kept
+
+
+def release_starts(repository: Repository) -> None:
+    """Let go of the start commits of dead attempts whose worktrees are gone."""
+    kept = {workspace.name for workspace in find_workspaces(repository)}
+    for attempt_id in held_starts(repository):
+        if attempt_id not in kept:
+            release_start(repository, attempt_id)
 
 
 def _salvage_leftover(repository: Repository, workspace: Workspace, why: str) -> None:
@@ -167,19 +196,23 @@ def add_failure(
     retries["failureLog"] = entries
 
 
-def _fill_reviews(store: Store, events: Sequence[Event], landed: list[Started]) -> None:
-    """Write reviews that a crash left unwritten, in the dead coordinator's name."""
+def fill_landed(store: Store, events: Sequence[Event], landed: Sequence[Started]) -> None:
+    """What a dead coordinator left unwritten of stories that landed, in its name.
+
+    Their reviews stand in the journal; their tasks have passed.
+    """
     notes = {
         (event.story, event.attempt): event.data.get("review") or {}
         for event in events
         if event.event == EventKind.REVIEW_ENDED
     }
-    missing = [one for one in landed if notes.get((one.story, one.attempt))]
-    if not missing:
-        return
-    with store.transaction(coordinator_of(one.story for one in missing)) as draft:
+    attempts = {one.story: one.attempt for one in landed}
+    with store.transaction(coordinator_of(attempts)) as draft:
         for story in draft["stories"]:
-            for one in missing:
-                if story.get("id") == one.story:
-                    written = notes[(one.story, one.attempt)]
-                    story["review"] = {**(story.get("review") or {}), **written}
+            if story.get("id") not in attempts:
+                continue
+            written = notes.get((story["id"], attempts[story["id"]]))
+            if written:
+                story["review"] = {**(story.get("review") or {}), **written}
+            for task in story.get("tasks") or []:
+                task["status"] = "passed"

@@ -12,7 +12,7 @@ from qloop.plan.model import Plan
 from qloop.plan.validate import check_plan
 from qloop.repo.checkout import Repository
 from qloop.run import coordinator, dispatch, holder
-from qloop.run.opening import Opened, open_by_hand
+from qloop.run.opening import BY_HAND, Opened, open_by_hand
 from qloop.state.store import store_for
 from qloop.system.cancel import Cancel
 from qloop.system.errors import QloopError
@@ -52,5 +52,5 @@ def _run(opened: Opened, plan: Plan, wave_id: str, stories: tuple[str, ...], can
     with os.fdopen(control, encoding="utf-8") as words, Path(os.devnull).open("w") as nobody:
         signal = coordinator.serve(order, words, nobody, cancel)
         os.close(held)
-    holder.write_holder(opened.private, opened.terms.run_id, "coordinator by hand", ended=True)
+    holder.write_holder(opened.private, opened.terms.run_id, BY_HAND, ended=True)
     return signal

@@ -26,8 +26,8 @@ def stop_run(repository: Repository, *, now: bool, say: Callable[[str], None]) -
     say(f"stopping {found.label}")
     send_signal(found.process, signal.SIGINT)
     if now:
-        time.sleep(LOOK_EVERY_S)
-        send_signal(found.process, signal.SIGINT)
+        # Not the same signal again: two of a kind are one to a process that is busy.
+        send_signal(found.process, signal.SIGTERM)
     if not _await_end(found.process):
         raise RepositoryBusy(f"{found.label} does not end", fix="qloop stop --now")
 

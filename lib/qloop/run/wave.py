@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,10 +15,11 @@ from qloop.run.settle import CRASHED, OUT_OF_TIME, STOPPED, End
 from qloop.system.child import Child, start_child
 from qloop.system.clock import monotonic_s
 from qloop.system.identity import identify
-from qloop.system.tree import Marks, end_tree
+from qloop.system.tree import Marks, end_orphans, end_tree
 
 READ_BYTES = 65536
 COORDINATOR_GRACE_S = 5.0
+REMNANT_GRACE_S = 2.0
 
 
 @dataclass(slots=True)
@@ -92,10 +93,18 @@ class Wave:
         )
         end_tree([self.child.pid], marks, grace_s=grace_s)
 
-    def close(self) -> End:
-        """After its end: its last word and how it went. Nothing of it is left running."""
-        code = self.child.wait()
-        self.end_tree(grace_s=0.5)
+    def end_so_far(self) -> End | None:
+        """Why it is being ended, while its last reports come in; None where it is not."""
+        return None if self.cause is None else End(None, _how(None, self.cause), self.cause)
+
+    def close(self, coordinators: Container[int]) -> End:
+        """After its end: its last word and how it went. Nothing of it is left running.
+
+        What it started became this process's children; *coordinators* are those that did not.
+        """
+        self.end_tree(grace_s=REMNANT_GRACE_S)
+        end_orphans(coordinators, grace_s=REMNANT_GRACE_S)
+        code = self.child.wait()  # only now: until then its pid is no other's
         os.close(self.control)
         os.close(self.reports)
         text = self.out.read_text(encoding="utf-8", errors="replace")
@@ -134,7 +143,7 @@ def start_wave(order: WaveOrder, limit_s: float, inherited: tuple[int, ...]) -> 
         child = start_child(
             _argv(order, reports_write),
             cwd=Path(place.root),
-            env=_environment(),
+            env=_environment(order.terms.run_id),
             stdin=control_read,
             out=out,
             err=folder / f"{order.wave}.err",
@@ -167,10 +176,14 @@ def _argv(order: WaveOrder, reports: int) -> list[str]:
     return [*words, "--reports", str(reports)]
 
 
-def _environment() -> dict[str, str]:
-    """qloop's own environment, in which this very package is imported; agents do not get it."""
+def _environment(run_id: str) -> dict[str, str]:
+    """qloop's own environment, in which this very package is imported; agents do not get it.
+
+    It names the run, so that a later one finds what outlived it.
+    """
     outer = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return {**outer, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    package = str(Path(__file__).resolve().parents[2])
+    return {**outer, "PYTHONPATH": package, "QLOOP_RUN": run_id}
 
 
 def _send(control: int, order: WaveOrder) -> None:

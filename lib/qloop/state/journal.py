@@ -19,6 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from qloop.plan.model import Json
+from qloop.plan.schema import DIALECT
 from qloop.system import clock, files
 
 _TAIL_BYTES = 65_536
@@ -147,7 +148,7 @@ class Journal:
 def event_schema() -> Json:
     """The JSON Schema of an event."""
     schema = Event.model_json_schema(schema_generator=_WithoutNulls)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return {"$schema": DIALECT, "$id": "urn:qloop:schema:event", **schema}
 
 
 class _WithoutNulls(GenerateJsonSchema):

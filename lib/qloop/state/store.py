@@ -28,7 +28,7 @@ from qloop.system import clock, files
 from qloop.system.errors import BadInput, InputMissing, InternalFailure, RepositoryBusy
 
 LOCK_TIMEOUT_S = 60.0
-LOCK_POLL_S = 0.003
+LOCK_POLL_S = 0.001
 FOLDER_NAME = ".qloop"
 QUANTUM_NAME = "quantum.json"
 
@@ -206,10 +206,10 @@ class Store:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
+        lock = FileLock(self.private / "quantum.lock", poll_interval=LOCK_POLL_S)
         try:
             self.private.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.private / "quantum.lock", poll_interval=LOCK_POLL_S)
-            lock.acquire(timeout=LOCK_TIMEOUT_S)
+            self._acquire(lock)
         except Timeout:
             raise StateLocked(
                 "the state file is locked by another process",
@@ -224,6 +224,13 @@ class Store:
             yield
         finally:
             lock.release()
+
+    def _acquire(self, lock: FileLock) -> None:
+        """Wait in a queue that the kernel keeps, since only its head should poll for the lock."""
+        began = clock.monotonic_s()
+        with files.locked(self.private / "quantum.queue"):
+            waited = clock.monotonic_s() - began
+            lock.acquire(timeout=max(0.0, LOCK_TIMEOUT_S - waited))
 
 
 def store_for(

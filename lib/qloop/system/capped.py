@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from qloop.system.cancel import Cancel
-from qloop.system.clock import monotonic_s
 from qloop.system.errors import InternalFailure
 
 _BLOCK_BYTES = 65_536
 _NOTE_BYTES = 64  # more than the line that tells how much was left out
-_DRAIN_S = 1.0
 
 
 class CappedLog:
@@ -116,17 +114,19 @@ class Pump:
         ends = select.poll()
         ends.register(self._read_end, select.POLLIN)
         ends.register(self._stop, select.POLLIN)
-        deadline: float | None = None
-        while deadline is None or monotonic_s() < deadline:
+        left_bytes: int | None = None
+        while left_bytes is None or left_bytes > 0:
             ready = {descriptor for descriptor, _ in ends.poll()}
-            if self._stop.fileno() in ready:
-                deadline = deadline or monotonic_s() + _DRAIN_S
+            if left_bytes is None and self._stop.fileno() in ready:
+                # More than a full pipe was not written before; who floods it on is not awaited.
+                left_bytes = _capacity_bytes(self._read_end)
             if self._read_end in ready:
                 block = os.read(self._read_end, _BLOCK_BYTES)
                 if not block:
                     return
                 self._keep(block)
-            elif deadline is not None:
+                left_bytes = None if left_bytes is None else left_bytes - len(block)
+            elif left_bytes is not None:
                 return
 
     def _keep(self, block: bytes) -> None:
@@ -136,6 +136,12 @@ class Pump:
                 self._log.write(block)
             except OSError as error:
                 self._error = error
+
+
+def _capacity_bytes(pipe: int) -> int:
+    if hasattr(fcntl, "F_GETPIPE_SZ"):
+        return fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+    return _BLOCK_BYTES
 
 
 def _write_all(out: BinaryIO, data: bytes) -> None:

@@ -10,7 +10,10 @@ HEARD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Interrupts:
-    """Counts the signals that ask this process to end; `fileno` is readable after each."""
+    """Counts the signals that ask this process to end; `fileno` is readable after each.
+
+    A HUP that was ignored when the process started stays so: that is what nohup is for.
+    """
 
     def __init__(self) -> None:
         self.count = 0
@@ -21,7 +24,8 @@ class Interrupts:
         os.set_blocking(self._read, False)
         os.set_blocking(self._write, False)
         for signum in HEARD:
-            signal.signal(signum, self._hear)
+            if signum != signal.SIGHUP or signal.getsignal(signum) != signal.SIG_IGN:
+                signal.signal(signum, self._hear)
         signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
 
     def fileno(self) -> int:
@@ -40,7 +44,8 @@ class Interrupts:
         """Back to the system's own handling."""
         signal.set_wakeup_fd(-1)
         for signum in HEARD:
-            signal.signal(signum, signal.SIG_DFL)
+            if signal.getsignal(signum) == self._hear:
+                signal.signal(signum, signal.SIG_DFL)
         os.close(self._read)
         os.close(self._write)
         self.cancel.close()

@@ -72,7 +72,10 @@ def end_tree(
 
 
 def find_orphans(spare: Container[int]) -> set[ProcessId]:
-    """Living children of this process that neither `process` started nor the caller spares."""
+    """Living children of this process that neither `process` started nor the caller spares.
+
+    What a tree that still runs has orphaned is among them, so that this is for when none does.
+    """
     seen = _Family(frozenset(), Marks(), spare, adopt=True).look()
     return {id_of(row) for row in seen.living if row.parent == os.getpid()}
 
@@ -112,7 +115,7 @@ class _Family:
     folders: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.entries = frozenset(os.fsencode(entry) for entry in self.marks.env)
+        self.entries = frozenset(os.fsencode(entry) for entry in self.marks.env if entry)
         self.folders = tuple(f"{folder.resolve()}/" for folder in self.marks.folders)
 
     def look(self) -> _Sight:
@@ -237,10 +240,14 @@ def _signal(sight: _Sight, signum: int) -> None:
 
 
 def _whole_groups(sight: _Sight) -> set[int]:
-    """The process groups in which there is nobody but members."""
+    """The process groups in which there is nobody but members.
+
+    Never 0, the group of one that came in from another namespace, nor 1: killpg(2) takes them
+    for the caller's own group, and for everybody.
+    """
     pids = {row.pid for row in sight.members}
     others = {row.group for row in sight.table.values() if row.pid not in pids}
-    return {row.group for row in sight.members} - others
+    return {row.group for row in sight.members} - others - {0, 1}
 
 
 def _await_gone(members: list[Row], timeout_s: float) -> None:

@@ -44,13 +44,18 @@ def no_plan() -> Advice:
     )
 
 
-def no_use(error: QloopError) -> Advice:
-    """For a place where nothing can be run as it is: no repository, or a plan with faults."""
-    faults = error.faults if isinstance(error, Faults) else ()
-    lines = (str(error), *(f"  {fault}" for fault in faults))
+def no_repository(error: Exception) -> Advice:
+    """For a folder in which git finds no repository that could be used."""
     if isinstance(error, InputMissing):
         make = ("git init && git commit --allow-empty -m start", "make a repository here")
-        return Advice(lines, (make, DEMO, DOCTOR))
+        return Advice((f"{error.what} ({error.where})",), (make, DEMO, DOCTOR))
+    return Advice((str(error),), (DOCTOR, DEMO, ("qloop --help", "all commands")))
+
+
+def no_use(error: QloopError) -> Advice:
+    """For a plan that cannot be run as it is."""
+    faults = error.faults if isinstance(error, Faults) else ()
+    lines = (str(error), *(f"  {fault}" for fault in faults))
     validate = ("qloop validate", "all faults of the plan, with their places")
     return Advice(lines, (validate, DOCTOR, DEMO))
 
@@ -92,7 +97,8 @@ def _when_complete(view: StatusView) -> tuple[Way, Way, Way]:
 
 def _when_blocked(view: StatusView, prd: str | None) -> tuple[Way, Way, Way]:
     """The first story that stands in the way, and the way to have it run again."""
-    failed, blocked = _first(view, Status.FAILED), _first(view, Status.BLOCKED, Status.STALE)
+    spent = (one.id for one in view.stories if one.status is Status.FAILED and not one.waits_for)
+    failed, blocked = next(spent, None), _first(view, Status.BLOCKED, Status.STALE)
     if failed is not None:
         free = (f"qloop story reset {failed}", "let it run again, with all its attempts")
     elif blocked is not None:
@@ -105,4 +111,3 @@ def _when_blocked(view: StatusView, prd: str | None) -> tuple[Way, Way, Way]:
 
 def _first(view: StatusView, *statuses: Status) -> str | None:
     return next((story.id for story in view.stories if story.status in statuses), None)
-

@@ -12,7 +12,7 @@ from qloop.plan.model import Plan, ReviewPart, Status, Story, Task
 from qloop.state.journal import Event
 from qloop.system.clock import render_duration
 from qloop.ui import console
-from qloop.ui.history import Attempt, View, attempts_of, events_of_plan
+from qloop.ui.history import Attempt, GateRun, View, attempts_of, events_of_plan
 from qloop.ui.status import StatusView, StoryView
 
 
@@ -138,12 +138,7 @@ def _attempt(one: Attempt) -> Iterator[str]:
         yield f"    started {one.started_at}{took}"
     if one.agent is not None:
         yield f"    agent {_agent(one)}"
-    for gate in one.gates:
-        how = "green" if gate.green else "red"
-        code = "" if gate.green else f"exit {gate.code}, "
-        yield from _indented(
-            "    ", f"{gate.name} {how} ({code}{render_duration(gate.seconds)}): {gate.command}"
-        )
+    yield from (f"    {_gate(gate)}" for gate in one.gates)
     if one.reason:
         yield from _indented("    reason: ", one.reason)
     if one.log:
@@ -169,6 +164,15 @@ def _agent(one: Attempt) -> str:
     if one.agent.timed_out:
         return f"was out of time after {took}"
     return f"ended with {one.agent.code} after {took}, {one.agent.signal or 'no signal'}"
+
+
+def _gate(gate: GateRun) -> str:
+    """A gate on one line; its whole command stands in the story."""
+    lines = gate.command.strip().splitlines() or [""]
+    command = lines[0] if len(lines) == 1 else f"{lines[0]} …"
+    code = "" if gate.green else f"exit {gate.code}, "
+    how = "green" if gate.green else "red"
+    return f"{gate.name} {how} ({code}{render_duration(gate.seconds)}): {command}"
 
 
 def _ways(page: StoryPage) -> list[str]:

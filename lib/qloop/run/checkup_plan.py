@@ -1,0 +1,89 @@
+"""The settings, the plan, its document, and the runners that its stories would use."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from qloop.plan.document import load_document
+from qloop.plan.model import Plan, Status
+from qloop.plan.validate import check_plan
+from qloop.run.config import CONFIG_NAME, Config, load_config
+from qloop.run.finding import Finding, enumerate_names, from_error
+from qloop.run.prepare import Wanted, check_prd, find_prd, pick_runner
+from qloop.system.errors import InputMissing, QloopError
+
+OVER = (Status.PASSED, Status.BLOCKED, Status.STALE)
+
+
+def load_settings(root: Path) -> tuple[Config | None, list[Finding]]:
+    """The settings of a checkout, where they can be used, and what there is to say of them."""
+    try:
+        config = load_config(root)
+    except QloopError as exc:
+        return None, [from_error("settings", exc)]
+    there = (root / CONFIG_NAME).exists()
+    text = str(root / CONFIG_NAME) if there else f"no {CONFIG_NAME}, so the defaults hold"
+    return config, [Finding("settings", "ok", text)]
+
+
+def load_plan(state_file: Path, root: Path) -> tuple[Plan | None, list[Finding]]:
+    """The plan, where there is one without faults, and what there is to say of it."""
+    try:
+        plan = check_plan(load_document(state_file), str(state_file))
+    except InputMissing as exc:
+        return None, [Finding("plan", "ok", f"none yet ({state_file})", exc.fix)]
+    except QloopError as exc:
+        return None, [from_error("plan", exc)]
+    count = len(plan.stories)
+    told = Finding("plan", "ok", f"{count} {'story' if count == 1 else 'stories'}, no fault")
+    return plan, [told, *_check_document(plan, root)]
+
+
+def check_runners(plan: Plan | None, config: Config) -> Iterator[Finding]:
+    """Which stories would use which runner; without a plan, which runners are installed."""
+    if plan is None:
+        yield from _check_tables(config)
+        return
+    using: dict[str, list[str]] = {}
+    failing: dict[str, tuple[Finding, list[str]]] = {}
+    for story in plan.stories:
+        if story.status in OVER:
+            continue
+        try:
+            using.setdefault(pick_runner(story, Wanted(), config).name, []).append(story.id)
+        except QloopError as exc:
+            asked = story.runner or config.runner or ""
+            failing.setdefault(asked, (from_error("runners", exc), []))[1].append(story.id)
+    for name, ids in using.items():
+        yield Finding("runners", "ok", f"{name} for {enumerate_names(ids)}")
+    for found, ids in failing.values():
+        others = f"; the same for {enumerate_names(ids[1:])}" if ids[1:] else ""
+        yield Finding("runners", "bad", found.text + others, found.fix)
+
+
+def _check_document(plan: Plan, root: Path) -> Iterator[Finding]:
+    if plan.prd_path is None:
+        return
+    prd = find_prd(plan, root, None)
+    if prd.warning:
+        yield Finding("document", "warn", prd.warning)
+        return
+    try:
+        check_prd(plan, prd)
+    except QloopError as exc:
+        yield from_error("document", exc)
+        return
+    yield Finding("document", "ok", f"{plan.prd_path} is what the plan was made from")
+
+
+def _check_tables(config: Config) -> Iterator[Finding]:
+    for name in config.runners:
+        manifest = config.manifest(name)
+        if manifest is None:
+            continue
+        program = manifest.argv[0]
+        if shutil.which(program) is None:
+            text = f"{name} needs {program!r}, which is not on PATH"
+            yield Finding("runners", "warn", text, f"install {program}")
+        else:
+            yield Finding("runners", "ok", f"{name} is installed")
