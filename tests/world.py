@@ -71,13 +71,12 @@ class World:
 
     def writes_own_file(self, *ids: str) -> None:
         """Every story writes a file named after it and commits it."""
-        script = {one: [[["write", f"{one}.txt", f"{one}\n"], ["commit", f"add {one}"]]]
-                  for one in ids}
+        script = {
+            one: [[["write", f"{one}.txt", f"{one}\n"], ["commit", f"add {one}"]]] for one in ids
+        }
         self.script.write_text(json.dumps(script), encoding="utf-8")
 
-    def start(
-        self, *words: str, cwd: Path | None = None, **env: str
-    ) -> subprocess.Popen[str]:
+    def start(self, *words: str, cwd: Path | None = None, **env: str) -> subprocess.Popen[str]:
         """Start qloop in the repository, or in another folder."""
         return subprocess.Popen(
             [*QLOOP, *words],
@@ -105,6 +104,12 @@ class World:
         """quantum.json as it stands."""
         value: dict[str, Any] = json.loads(self.quantum.read_text(encoding="utf-8"))
         return value
+
+    def write_document(self, document: dict[str, Any]) -> None:
+        """Save quantum.json as a person's editor does: in one rename."""
+        draft = self.quantum.with_name("quantum.draft")
+        draft.write_text(json.dumps(document, indent=2), encoding="utf-8")
+        draft.rename(self.quantum)
 
     def story(self, story_id: str) -> dict[str, Any]:
         """One story as it stands in quantum.json."""

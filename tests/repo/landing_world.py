@@ -169,7 +169,7 @@ def race(
             copy_files=(),
             file_bytes=LIMIT_BYTES,
         )
-        turns.wait()
+        turns.wait(60)
         try:
             land(repository, BRANCH, candidate, attempt_id, lease)
             result = candidate.commit
@@ -177,4 +177,4 @@ def race(
             result = "moved"
         with log.open("a", encoding="ascii") as out:
             out.write(f"{result}\n")
-        turns.wait()
+        turns.wait(60)

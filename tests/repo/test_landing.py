@@ -207,9 +207,10 @@ def test_of_two_landers_at_one_moment_exactly_one_wins(world: World, tmp_path: P
     turns = context.Barrier(2)
     racers = []
     for story in ("US-1", "US-2"):
-        agent = world.agent(story)
-        agent.commit("work", {f"{story}.txt": "x\n"})
-        args = (world.repository, agent.start, agent.tip, story, world.lease, turns)
+        tree = world.agent(story).git_tree({f"{story}.txt": "x\n"})
+        # Unmarked, so that every attempt of the race may land it.
+        tip = world.person.git("commit-tree", tree, "-p", world.start, "-m", "work")
+        args = (world.repository, world.start, tip, story, world.lease, turns)
         racers.append(context.Process(target=race, args=(*args, tmp_path / story)))
     for racer in racers:
         racer.start()

@@ -11,6 +11,9 @@ SHELL = "shell"
 AUTO = "auto"
 LONGEST_ARGUMENT_BYTES = 100_000
 
+PROMPT_PLACES = {"argument": "{prompt}", "file": "{prompt_file}"}
+"""Where argv takes the prompt, for each way but standard input."""
+
 PLACEHOLDERS = ("{model}", "{prompt}", "{prompt_file}", "{worktree}", "{story}")
 
 

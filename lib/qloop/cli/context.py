@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from qloop.repo.checkout import Repository, find_repository
 from qloop.system.clock import parse_duration_s
-from qloop.system.errors import BadInput
+from qloop.system.errors import BadInput, InputMissing
 
 STATE_FILE = "quantum.json"
 
@@ -36,6 +37,15 @@ quantum_option = click.option(
 )
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the data as JSON.")
+
+
+def checked_place(prd: Path | None) -> Repository:
+    """The repository here. Raises InputMissing for a document that is not there, first of all."""
+    if prd is not None and not prd.exists():
+        raise InputMissing(
+            "there is no such requirements document", where=str(prd), fix="check the path"
+        )
+    return find_repository(Path.cwd())
 
 
 def resolve_quantum(root: Path, option: Path | None) -> Path:

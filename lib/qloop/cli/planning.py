@@ -1,15 +1,15 @@
 """What the planning commands do once their words are parsed."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from qloop.cli.context import STATE_FILE, resolve_quantum
+from qloop.cli.context import STATE_FILE, checked_place, resolve_quantum
 from qloop.plan.dag import blockers, next_wave, standing, waves_preview
 from qloop.plan.document import load_document
 from qloop.plan.model import Plan
 from qloop.plan.validate import check_plan, find_faults
 from qloop.repo.checkout import find_repository
-from qloop.system.errors import Faults, InputMissing
+from qloop.system.errors import BadInput, Faults, InputMissing
 from qloop.ui import console
 from qloop.ui.waves import show_waves
 
@@ -21,9 +21,7 @@ def compile_here(prd: Path, out: Path | None, *, update: bool, as_json: bool) ->
     from qloop.run.planning import plan_into
     from qloop.state.store import store_for
 
-    if not prd.exists():
-        raise InputMissing("there is no such requirements document", where=str(prd))
-    repository = find_repository(Path.cwd())
+    repository = checked_place(prd)
     state_file = resolve_quantum(repository.root, out)
     private = holder.private_folder(repository)
     private.mkdir(exist_ok=True)
@@ -47,15 +45,27 @@ def compile_here(prd: Path, out: Path | None, *, update: bool, as_json: bool) ->
 def validate_file(file: Path | None, *, as_json: bool) -> int:
     """Check a state file; its faults are told as data or as an error."""
     path = file if file is not None else default_state_file(None)
-    document = load_document(path)
-    faults = find_faults(document)
     if as_json:
-        rows = [{"path": one.path, "message": one.message, "value": one.value} for one in faults]
-        console.print_json({"valid": not faults, "faults": rows})
-        return Faults.exit_code if faults else 0
-    plan = check_plan(document, str(path))
+        rows = _fault_rows(path)
+        console.print_json({"valid": not rows, "faults": rows})
+        return Faults.exit_code if rows else 0
+    plan = read_plan(path)
     console.result(f"{path}: {len(plan.stories)} stories, no fault")
     return 0
+
+
+def _fault_rows(path: Path) -> list[dict[str, Any]]:
+    """All faults of a state file as data, those of its text too."""
+    try:
+        faults = find_faults(load_document(path))
+    except Faults as exc:
+        lines = (text.partition(": ") for text in exc.faults)
+        return [{"path": path, "message": told, "value": None} for path, _, told in lines]
+    except InputMissing:
+        raise
+    except BadInput as exc:
+        return [{"path": "", "message": exc.what, "value": None}]
+    return [{"path": one.path, "message": one.message, "value": one.value} for one in faults]
 
 
 def show_waves_here(

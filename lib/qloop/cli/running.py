@@ -4,10 +4,9 @@ import os
 import sys
 from pathlib import Path
 
-from qloop.cli.context import resolve_quantum
+from qloop.cli.context import checked_place, resolve_quantum
 from qloop.repo.checkout import Repository, find_repository
 from qloop.run.prepare import Wanted
-from qloop.system.errors import InputMissing
 from qloop.ui import console
 
 STANDARD_OUTPUT = 1
@@ -42,15 +41,18 @@ def run_in(
 
 
 def preview(prd: Path | None, quantum: Path | None, wanted: Wanted, *, as_json: bool) -> int:
-    """The waves that would run; nothing is changed."""
+    """The waves that would run; nothing is changed. Raises what a run would of its input."""
     from qloop.plan.dag import waves_preview
     from qloop.run.config import load_config
     from qloop.run.planning import read_or_make
-    from qloop.run.prepare import max_parallel
+    from qloop.run.prepare import check_prd, find_prd, max_parallel
     from qloop.ui.waves import show_waves
 
     repository = checked_place(prd)
     plan = read_or_make(resolve_quantum(repository.root, quantum), prd, repository.root)
+    document = find_prd(plan, repository.root, prd)
+    if not wanted.accept_prd_change:
+        check_prd(plan, document)
     slots = max_parallel(plan, wanted, load_config(repository.root))
     show_waves(plan, waves_preview(plan, slots, slots == 1), as_json=as_json)
     return 0
@@ -80,15 +82,6 @@ def stop_here(*, now: bool) -> int:
     stop_run(repository, now=now, say=console.say)
     console.say("stopped; qloop takes it up again where it was")
     return 0
-
-
-def checked_place(prd: Path | None) -> Repository:
-    """The repository here. Raises InputMissing for a document that is not there, first of all."""
-    if prd is not None and not prd.exists():
-        raise InputMissing(
-            "there is no such requirements document", where=str(prd), fix="check the path"
-        )
-    return find_repository(Path.cwd())
 
 
 def coordinate(

@@ -15,9 +15,13 @@ def hold_start(repository: Repository, attempt_id: str, commit: str) -> None:
     repository.git.run(*PATIENT, "update-ref", start_ref(attempt_id), commit)
 
 
-def release_start(repository: Repository, attempt_id: str) -> None:
-    """Let go of an attempt's start commit; it is no fault if it is not held."""
-    repository.git.run(*PATIENT, "update-ref", "-d", start_ref(attempt_id))
+def release_start(repository: Repository, attempt_id: str) -> bool:
+    """Let go of an attempt's start commit; it is no fault if it is not held.
+
+    False where git did not let it be done: a killed git's `packed-refs.lock`, which may be the
+    person's, stops every deletion. What is still held costs nothing, and the next run asks again.
+    """
+    return repository.git.attempt("update-ref", "-d", start_ref(attempt_id)).code == 0
 
 
 def held_starts(repository: Repository) -> list[str]:

@@ -89,7 +89,7 @@ def set_up(
     """Files brought and set-up commands run; what they leave untracked belongs to nobody."""
     try:
         bring_files(repository, desk.workspace, copy_files)
-        results = run_gates(setup_room(desk), "setup", commands)
+        results = run_gates(gate_room(desk), "setup", commands)
     except SetupFailed as exc:
         raise _Ends(Failed(phase=Phase.SETUP, reason=str(exc))) from exc
     except GateCancelled:
@@ -100,7 +100,7 @@ def set_up(
     return replace(desk, workspace=note_setup(desk.workspace))
 
 
-def setup_room(desk: Desk) -> Room:
+def gate_room(desk: Desk) -> Room:
     """Where the attempt's commands run."""
     limits = desk.terms.limits
     return Room(
@@ -126,32 +126,31 @@ def _judged(
     before: Snapshot,
     claimed: implementer.Claim,
 ) -> Outcome:
+    tip, broken = _keep_or_say(desk, repository, claimed)
+    done = Outcome(start=order.start, tip=tip)
+    marked = _undo_marked(desk, repository, before)
+    if claimed.failed is not None and not (marked and claimed.failed.charged):
+        return done.model_copy(update={"failed": claimed.failed})
+    breach = "\n".join(filter(None, [broken or _tripped(desk, repository), *marked]))
+    if breach:
+        return _breached(desk, done, breach, claimed.log)
+    if not _changed(repository, order.start, tip) and not order.story.get("allowEmpty"):
+        reason = "said STORY_PASSED, but changed nothing"
+        failed = Failed(phase=Phase.AGENT_FAILED, reason=reason, log=claimed.log)
+        return done.model_copy(update={"failed": failed})
     try:
-        kept = _keep(desk, repository, claimed.failed.reason if claimed.failed else "implemented")
-    except CarryFailed as exc:
-        failed = Failed(phase=Phase.GUARD, reason=str(exc), log=claimed.log)
-        return Outcome(start=order.start, failed=failed)
-    breach = _breach(desk, repository, before)
-    if breach is not None:
-        desk.emit(EventKind.GUARD_BREACHED, reason=breach)
-        note = ReviewNote(status="failed", evidence=breach)
-        failed = Failed(phase=Phase.GUARD, reason=breach, log=claimed.log)
-        return Outcome(
-            start=order.start, tip=kept.tip, spec=note, quality=note, failed=failed, breach=True
-        )
-    if claimed.failed is not None:
-        return Outcome(start=order.start, tip=kept.tip, failed=claimed.failed)
-    if not _changed(repository, order.start, kept.tip) and not order.story.get("allowEmpty"):
-        failed = Failed(
-            phase=Phase.AGENT_FAILED,
-            reason="said STORY_PASSED, but changed nothing",
-            log=claimed.log,
-        )
-        return Outcome(start=order.start, tip=kept.tip, failed=failed)
-    try:
-        return judge(order, desk, setup_room(desk), Outcome(start=order.start, tip=kept.tip))
+        return judge(order, desk, gate_room(desk), done)
     except GateCancelled:
-        return Outcome(start=order.start, tip=kept.tip, failed=interrupted())
+        return done.model_copy(update={"failed": interrupted()})
+
+
+def _keep_or_say(desk: Desk, repository: Repository, claimed: implementer.Claim) -> tuple[str, str]:
+    """The commit that holds the attempt's work, and what is wrong where its commits are broken."""
+    why = claimed.failed.reason if claimed.failed else "implemented"
+    try:
+        return _keep(desk, repository, why).tip, ""
+    except CarryFailed as exc:
+        return desk.workspace.start, str(exc)
 
 
 def _keep(desk: Desk, repository: Repository, why: str) -> Salvaged:
@@ -159,19 +158,34 @@ def _keep(desk: Desk, repository: Repository, why: str) -> Salvaged:
     return salvage(desk.workspace, repository, dispatch.story, dispatch.attempt, why)
 
 
-def _breach(desk: Desk, repository: Repository, before: Snapshot) -> str | None:
-    """What the attempt did that it must not, in words; None where guard and marks are clean."""
+def _undo_marked(desk: Desk, repository: Repository, before: Snapshot) -> tuple[str, ...]:
+    """Take back what bears the attempt's mark in the person's repository; a sentence on each."""
     attempt_id = desk.dispatch.attempt_id
     after = take_snapshot(repository)
     changes = find_changes(repository, before, after, attempt_id, read_trace(desk.trace))
     if changes.unmarked:
         desk.emit(EventKind.PERSON_CHANGED, changes=[change.text for change in changes.unmarked])
-    told = list(keep_and_undo(repository, changes, attempt_id))
+    told = keep_and_undo(repository, changes, attempt_id)
+    if told:
+        desk.emit(EventKind.GUARD_BREACHED, reason="\n".join(told))
+    return told
+
+
+def _tripped(desk: Desk, repository: Repository) -> str:
+    """Why the guard trips, or nothing."""
     try:
         check_guard(desk.workspace, repository)
     except GuardTripped as tripped:
-        told.insert(0, str(tripped))
-    return "\n".join(told) if told else None
+        desk.emit(EventKind.GUARD_BREACHED, reason=str(tripped))
+        return str(tripped)
+    return ""
+
+
+def _breached(desk: Desk, done: Outcome, breach: str, log: str | None) -> Outcome:
+    attempt_id = desk.dispatch.attempt_id
+    note = ReviewNote(status="failed", evidence=f"guard, attempt {attempt_id}: {breach}")
+    failed = Failed(phase=Phase.GUARD, reason=breach, log=log)
+    return done.model_copy(update={"spec": note, "quality": note, "failed": failed, "breach": True})
 
 
 def _changed(repository: Repository, start: str, tip: str) -> bool:

@@ -8,11 +8,19 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    model_validator,
+)
 
-from qloop.agents.manifest import Manifest
+from qloop.agents.manifest import PROMPT_PLACES, Manifest
 from qloop.system.clock import parse_duration_s
 from qloop.system.errors import BadInput, Faults
 
@@ -47,13 +55,16 @@ Duration = Annotated[
 ]
 
 
+Number = Annotated[int, Strict()]
+
+
 class FileLimits(BaseModel):
     """The `[limits]` table. Units: bytes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    log_bytes: int = Field(default=10_000_000, ge=10_000)
-    file_bytes: int = Field(default=50_000_000, ge=1)
+    log_bytes: Number = Field(default=10_000_000, ge=10_000)
+    file_bytes: Number = Field(default=50_000_000, ge=1)
 
 
 class RunnerTable(BaseModel):
@@ -67,6 +78,14 @@ class RunnerTable(BaseModel):
     env: tuple[str, ...] = ()
     set_env: dict[str, str] = Field(default_factory=dict)
 
+    @model_validator(mode="after")
+    def _hands_the_prompt_over(self) -> Self:
+        """The prompt goes one way, and argv has the place for it."""
+        for way, place in PROMPT_PLACES.items():
+            if (self.prompt == way) != (place in self.argv):
+                raise ValueError(f'prompt = "{way}" and {place} in argv go together')
+        return self
+
 
 class Config(BaseModel):
     """qloop.toml, with what the environment adds."""
@@ -75,7 +94,7 @@ class Config(BaseModel):
 
     runner: str | None = None
     model: str | None = None
-    max_parallel: int | None = Field(default=None, ge=1)
+    max_parallel: Number | None = Field(default=None, ge=1)
     timeout: Duration = 900.0
     gate_timeout: Duration = 600.0
     wave_timeout: Duration | None = None
@@ -94,19 +113,11 @@ def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Con
     """The settings of the checkout at *root*, environment included. Raises Faults, BadInput."""
     path = root / CONFIG_NAME
     values = _read(path)
-    outer = os.environ if environment is None else environment
-    for name in _FROM_ENVIRONMENT:
-        word = outer.get(f"QLOOP_{name.upper()}")
-        if word:
-            values[name] = int(word) if name == "max_parallel" and word.isdigit() else word
-    try:
-        config = Config.model_validate(values)
-    except ValidationError as exc:
-        raise Faults(
-            f"{CONFIG_NAME} cannot be used",
-            tuple(_fault(error) for error in exc.errors()),
-            where=str(path),
-        ) from exc
+    config = _validate(values, f"{CONFIG_NAME} cannot be used", str(path))
+    added = _from_environment(os.environ if environment is None else environment)
+    if added:
+        what = "the environment's settings cannot be used"
+        config = _validate({**values, **added}, what, "QLOOP_…", prefix="QLOOP_")
     taken = [name for name in config.runners if name in RESERVED_RUNNERS]
     if taken:
         raise BadInput(
@@ -119,6 +130,31 @@ def config_schema() -> dict[str, Any]:
     """The JSON Schema of qloop.toml."""
     schema = Config.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _from_environment(outer: Mapping[str, str]) -> dict[str, Any]:
+    words = {name: outer.get(f"QLOOP_{name.upper()}") for name in _FROM_ENVIRONMENT}
+    return {
+        name: int(word) if name == "max_parallel" and word.isdecimal() else word
+        for name, word in words.items()
+        if word
+    }
+
+
+def _validate(values: dict[str, Any], what: str, where: str, prefix: str = "") -> Config:
+    """The settings. With a *prefix* it is variables that are at fault, named as such."""
+    try:
+        return Config.model_validate(values)
+    except ValidationError as exc:
+        faults = tuple(_fault(error) for error in exc.errors())
+        if prefix:
+            faults = tuple(f"{prefix}{_upper(fault)}" for fault in faults)
+        raise Faults(what, faults, where=where, fix="correct it") from exc
+
+
+def _upper(fault: str) -> str:
+    name, colon, rest = fault.partition(":")
+    return f"{name.upper()}{colon}{rest}"
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -134,7 +170,9 @@ def _fault(error: Any) -> str:
     place = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         return f"{place}: unknown key{_nearest(error['loc'])}"
-    return f"{place}: {error['msg']}, not {error['input']!r}"
+    if error["type"] == "value_error":
+        return f"{place}: {error['ctx']['error']}"
+    return f"{place}: {error['msg'].lower()}, not {error['input']!r}"
 
 
 def _nearest(location: tuple[Any, ...]) -> str:

@@ -28,7 +28,6 @@ from qloop.state.store import Store, store_for
 from qloop.system.cancel import Cancel
 from qloop.system.errors import BadInput, Faults, InputMissing
 
-
 BY_HAND = "coordinator by hand"
 
 

@@ -152,8 +152,8 @@ def release_starts(repository: Repository) -> None:
     """Let go of the start commits of dead attempts whose worktrees are gone."""
     kept = {workspace.name for workspace in find_workspaces(repository)}
     for attempt_id in held_starts(repository):
-        if attempt_id not in kept:
-            release_start(repository, attempt_id)
+        if attempt_id not in kept and not release_start(repository, attempt_id):
+            return
 
 
 def _salvage_leftover(repository: Repository, workspace: Workspace, why: str) -> None:

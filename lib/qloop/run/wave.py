@@ -19,6 +19,7 @@ from qloop.system.tree import Marks, end_orphans, end_tree
 
 READ_BYTES = 65536
 COORDINATOR_GRACE_S = 5.0
+REST_GRACE_S = 0.5
 REMNANT_GRACE_S = 2.0
 
 
