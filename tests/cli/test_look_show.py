@@ -57,9 +57,9 @@ def world(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> World:
     made.tell(EventKind.ATTEMPT_STARTED, **where, runner="shell")
     made.tell(EventKind.AGENT_STARTED, **where, worktree="/trees/A.1")
     made.tell(EventKind.AGENT_ENDED, **where, code=0, signal="STORY_PASSED", seconds=4.0)
-    gate = {"gate": "verify-1", "command": "make check\nmake lint", "log": "v.log"}
+    gate: Any = {"gate": "verify-1", "command": "make check\nmake lint", "log": "v.log"}
     made.tell(EventKind.GATE_ENDED, **where, **gate, code=1, green=False, seconds=0.5)
-    ended = {"status": "failed", "phase": "verification", "charged": True}
+    ended: Any = {"status": "failed", "phase": "verification", "charged": True}
     made.tell(EventKind.STORY_SETTLED, **where, **ended, reason="verify-1 red\nlast line")
     made.tell(EventKind.ATTEMPT_STARTED, story="A", attempt=2, wave="wave-2", runner="shell")
     made.tell(EventKind.AGENT_STARTED, story="A", attempt=2, worktree="/trees/A.2")

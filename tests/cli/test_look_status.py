@@ -1,6 +1,7 @@
 """`qloop status`: every story, the run, branch and line."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,7 @@ def test_events_before_the_plan_do_not_count(world: World, capsys: Captured) -> 
     """What happened before the plan was made was about a plan that it replaced."""
     world.attempt("A", 1, wave="wave-9", status="passed", commit="abc")
     made = json.loads((world.private / "events.jsonl").read_text().splitlines()[-1])["ts"]
+    time.sleep(0.002)
     world.attempt("A", 2, wave="wave-10")
     world.plan(story("A", "in_progress"), createdAt=made.replace("Z", "5Z"))
 

@@ -77,7 +77,7 @@ def test_what_a_dead_run_began_is_done_again_at_nobodys_charge(
         "B-1.txt": "B-1",
         "loose.txt": "loose",
     }
-    assert world.failures("A-1") == ["interrupted"]
+    assert world.failures("A-1") == ["interrupted"], world.story("A-1")
     assert world.files("refs/qloop/attempts/A-1/1").keys() >= {"A-1.txt", "loose.txt"}
     check_uncharged(world)
     check_nothing_left(world)
@@ -126,7 +126,7 @@ def test_a_run_killed_over_and_over_comes_to_the_same_end(world: World) -> None:
     assert (ran.code, ran.signal) == (0, "<quantum>COMPLETE</quantum>"), ran.err
     assert world.statuses() == dict.fromkeys(FOUR, "passed")
     assert world.files() == FOUR_FILES
-    assert sorted(world.log()[1:]) == sorted(FOUR)
+    assert sorted(world.log()[1:]) == [f"{one}: {one}" for one in FOUR]
     check_uncharged(world)
     check_nothing_left(world)
     for one in FOUR:
@@ -173,7 +173,7 @@ def test_what_landed_before_the_driver_died_is_passed(world: World) -> None:
     assert world.story("A-1")["tasks"][0]["status"] == "passed"
     assert "retries" not in world.story("A-1")
     assert len(world.events("attempt.started")) == 1
-    assert world.log() == ["start", "A-1"]
+    assert world.log() == ["start", "A-1: A-1"]
     check_nothing_left(world)
 
 
@@ -239,7 +239,7 @@ def test_a_marker_whose_commit_is_not_on_the_line_proves_nothing(world: World) -
 
     assert ran.code == 0, ran.err
     assert len([e for e in world.events("attempt.started") if e["story"] == "A-1"]) == 2
-    assert world.log() == ["start", "A-1", "B-1"]
+    assert world.log() == ["start", "A-1: A-1", "B-1: B-1"]
 
 
 def test_living_orphans_are_ended_before_anything_starts(world: World) -> None:

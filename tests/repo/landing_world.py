@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from conftest import Repo
-
 from qloop.repo.checkout import Repository
 from qloop.repo.landing import Candidate, LineMoved, land, propose
 from qloop.repo.line import ensure_line, line_ref, write_lease

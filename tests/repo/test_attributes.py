@@ -4,10 +4,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from repo.landing_world import BRANCH, TEN_LINES, World
 
 from qloop.repo.attributes import kept_lines
 from qloop.repo.merging import MergeConflict
+from repo.landing_world import BRANCH, TEN_LINES, World
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,8 @@ def test_git_itself_reads_what_is_kept_in_the_same_way(tmp_path: Path) -> None:
             ".gitattributes": "*.u merge=union\n*.b binary\n",
             "a/.gitattributes": "*.u !merge\n/only merge=union\nb/*.z merge=union\n",
             "a/b/.gitattributes": "x* merge=union\n",
-            **{name: "." for name in ("q.u", "a/q.u", "a/only", "a/b/only", "a/b/1.z", "a/1.z")},
-            **{name: "." for name in ("a/b/x1", "a/b/c/x2", "x3", "p.b", "a/p.b")},
+            **dict.fromkeys(("q.u", "a/q.u", "a/only", "a/b/only", "a/b/1.z", "a/1.z"), "."),
+            **dict.fromkeys(("a/b/x1", "a/b/c/x2", "x3", "p.b", "a/p.b"), "."),
         },
     )
     bare = tmp_path / "bare.git"

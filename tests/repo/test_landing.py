@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from repo.landing_world import BRANCH, TEN_LINES, World, fingerprint, race
 
 from qloop.repo.git import GitFailed
 from qloop.repo.landing import AlreadyLanded, LineMoved, Superseded, land, landing_lock
 from qloop.repo.line import find_landed, landed_ref, line_ref, write_lease
 from qloop.system import files
+from repo.landing_world import BRANCH, TEN_LINES, World, fingerprint, race
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_attempt_lands_once_only(world: World) -> None:
 
 
 def test_any_other_obstacle_is_gits_failure(world: World) -> None:
-    """A folder in the place of the line's lock is neither the attempt's nor a rival's doing."""
+    """A folder in the place of the marker is neither the attempt's nor a rival's doing."""
     agent = world.agent("US-1")
     agent.commit("work", {"a.txt": "a\n"})
     candidate = world.propose(agent)

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from repo.landing_world import BRANCH, TEN_LINES, World
 
 from qloop.repo.landing import ForeignCommit
 from qloop.repo.landing_filter import LandingRefused
 from qloop.repo.line import LineLost, line_ref
 from qloop.repo.merging import MergeConflict
 from qloop.system.errors import PersonNeeded
+from repo.landing_world import BRANCH, TEN_LINES, World
 
 
 @pytest.fixture

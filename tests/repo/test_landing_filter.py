@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from repo.landing_world import Agent, World
 
 from qloop.repo.landing_filter import LandingRefused
+from repo.landing_world import Agent, World
 
 
 @pytest.fixture
@@ -90,9 +90,7 @@ def test_untracked_environment_files_are_refused(world: World, path: str) -> Non
 
     with pytest.raises(LandingRefused) as caught:
         world.propose(agent)
-    assert caught.value.reasons == (
-        f"{path}: an environment file that the line does not track",
-    )
+    assert caught.value.reasons == (f"{path}: an environment file that the line does not track",)
 
 
 def test_environment_file_that_the_line_tracks_may_change(tmp_path: Path) -> None:
@@ -108,9 +106,7 @@ def test_environment_file_that_the_line_tracks_may_change(tmp_path: Path) -> Non
 def test_what_copy_files_brought_is_refused(world: World) -> None:
     """A copied file or anything in a copied folder, unless the line tracks it."""
     agent = world.agent()
-    agent.commit(
-        "all of it", {"secret.txt": "s\n", "certs/deep/key": "k\n", "certs-2": "c\n"}
-    )
+    agent.commit("all of it", {"secret.txt": "s\n", "certs/deep/key": "k\n", "certs-2": "c\n"})
     (agent.path / "README.md").write_text("changed\n", encoding="utf-8")
     agent.commit("tracked")
 
@@ -164,9 +160,7 @@ def test_link_leading_out_by_way_of_another_is_refused(world: World) -> None:
 
     with pytest.raises(LandingRefused) as caught:
         world.propose(agent)
-    assert caught.value.reasons == (
-        '"sub/deep/x\\ny": a link that leads out of the repository',
-    )
+    assert caught.value.reasons == ('"sub/deep/x\\ny": a link that leads out of the repository',)
 
 
 def test_link_that_the_line_already_has_is_not_judged(world: World) -> None:
@@ -229,9 +223,7 @@ def test_files_above_the_limit_are_refused(world: World) -> None:
 
     with pytest.raises(LandingRefused) as caught:
         world.propose(agent)
-    assert caught.value.reasons == (
-        "big.bin: 60000000 bytes, more than the limit of 50000000",
-    )
+    assert caught.value.reasons == ("big.bin: 60000000 bytes, more than the limit of 50000000",)
 
 
 def test_file_of_exactly_the_limit_lands(world: World) -> None:
@@ -264,7 +256,7 @@ def test_strange_names_are_kept_exactly(world: World) -> None:
     """Blanks, line ends, quotes, wild cards and letters of any alphabet are only names."""
     names = ["a b", "line\nend", 'quo"te', "täb\t", "*[x]?", ":(glob)y", "-dash", "日本/語.txt"]
     agent = world.agent()
-    agent.commit("names", {name: "content\n" for name in names})
+    agent.commit("names", dict.fromkeys(names, "content\n"))
     _link(agent, "lïnk\n1", "line\nend")
     agent.commit("and a link", {"qloop.toml": "restored\n"})
 

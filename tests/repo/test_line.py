@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from repo.landing_world import BRANCH, World
 
 from qloop.repo.checkout import Repository
 from qloop.repo.line import (
@@ -20,6 +19,7 @@ from qloop.repo.line import (
     write_lease,
 )
 from qloop.system.errors import BadInput, PersonNeeded
+from repo.landing_world import BRANCH, World
 
 
 @pytest.fixture

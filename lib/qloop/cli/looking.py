@@ -94,7 +94,7 @@ def show_overview_here() -> int:
     except QloopError as exc:
         show_advice(no_use(exc))
         return 0
-    show_advice(with_plan(view, plan.prd_path, now))
+    show_advice(with_plan(view, now))
     return 0
 
 

@@ -8,7 +8,8 @@ from qloop.plan.dag import blockers, next_wave, standing, waves_preview
 from qloop.plan.document import load_document
 from qloop.plan.model import Plan
 from qloop.plan.validate import check_plan, find_faults
-from qloop.repo.checkout import find_repository
+from qloop.repo.checkout import Repository, find_repository
+from qloop.run.planning import Planned
 from qloop.system.errors import BadInput, Faults, InputMissing
 from qloop.ui import console
 from qloop.ui.waves import show_waves
@@ -16,13 +17,20 @@ from qloop.ui.waves import show_waves
 
 def compile_here(prd: Path, out: Path | None, *, update: bool, as_json: bool) -> int:
     """Compile a document into the state file; refused while a run is on."""
+    repository = checked_place(prd)
+    made = compile_into(repository, resolve_quantum(repository.root, out), prd, update=update)
+    if as_json:
+        console.print_json(made.document)
+    return 0
+
+
+def compile_into(repository: Repository, state_file: Path, prd: Path, *, update: bool) -> Planned:
+    """Compile a document into a state file under the run lock, and say what was done."""
     from qloop.repo.exclude import ensure_excluded
     from qloop.run import holder
     from qloop.run.planning import plan_into
     from qloop.state.store import store_for
 
-    repository = checked_place(prd)
-    state_file = resolve_quantum(repository.root, out)
     private = holder.private_folder(repository)
     private.mkdir(exist_ok=True)
     lock = holder.try_lock(repository)
@@ -35,11 +43,9 @@ def compile_here(prd: Path, out: Path | None, *, update: bool, as_json: bool) ->
         made = plan_into(store, prd, repository.root, update=update, archive=archive)
     finally:
         holder.release(lock)
-    if as_json:
-        console.print_json(made.document)
     for line in made.lines:
         console.say(line)
-    return 0
+    return made
 
 
 def validate_file(file: Path | None, *, as_json: bool) -> int:

@@ -88,7 +88,7 @@ def run(
     dry_run: bool,
     as_json: bool,
     coordinator: bool,  # noqa: ARG001 -- names the default mode
-    non_interactive: bool,  # noqa: ARG001 -- a run asks nothing
+    non_interactive: bool,
     **wishes: Any,
 ) -> int:
     """Run waves until every story has passed or none can start.
@@ -100,7 +100,8 @@ def run(
 
     if dry_run:
         return preview(prd, quantum, Wanted(**wishes), as_json=as_json)
-    return run_here(prd, quantum, Wanted(**wishes), as_json=as_json)
+    ask = not (non_interactive or as_json)
+    return run_here(prd, quantum, Wanted(**wishes), as_json=as_json, ask=ask)
 
 
 @click.command("stop")

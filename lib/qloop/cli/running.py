@@ -2,21 +2,52 @@
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from qloop.cli.context import checked_place, resolve_quantum
 from qloop.repo.checkout import Repository, find_repository
-from qloop.run.prepare import Wanted
+from qloop.run.prepare import PrdChanged, Wanted
 from qloop.ui import console
 
 STANDARD_OUTPUT = 1
 
 
-def run_here(prd: Path | None, quantum: Path | None, wanted: Wanted, *, as_json: bool) -> int:
-    """A whole run in the repository of the current folder; its exit code."""
+def run_here(
+    prd: Path | None, quantum: Path | None, wanted: Wanted, *, as_json: bool, ask: bool
+) -> int:
+    """A whole run in the repository of the current folder; its exit code.
+
+    With *ask*, a person at a terminal is asked where only a person can decide how to begin.
+    """
     repository = checked_place(prd)
     state_file = resolve_quantum(repository.root, quantum)
-    return run_in(repository, state_file, prd, wanted, as_json=as_json)
+    try:
+        return run_in(repository, state_file, prd, wanted, as_json=as_json)
+    except PrdChanged as changed:
+        if not (ask and sys.stdin.isatty()):
+            raise
+        chosen = ask_about_change(changed, repository, state_file, wanted)
+    return run_in(repository, state_file, prd, chosen, as_json=as_json)
+
+
+def ask_about_change(
+    changed: PrdChanged, repository: Repository, state_file: Path, wanted: Wanted
+) -> Wanted:
+    """Ask what to do about a changed document: update the plan, keep it, or end here."""
+    import click
+
+    from qloop.cli.planning import compile_into
+
+    console.say(changed.what)
+    words = click.Choice(["update", "keep", "stop"])
+    word = click.prompt("update the plan, keep it as it is, or stop?", type=words, err=True)
+    if word == "stop":
+        raise changed
+    if word == "update":
+        compile_into(repository, state_file, Path(changed.where), update=True)
+        return wanted
+    return replace(wanted, accept_prd_change=True)
 
 
 def run_in(

@@ -1,6 +1,7 @@
 """A whole run from the lock to the last line of the journal."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,14 +37,13 @@ def run_whole(
     on_progress: Callable[[], None],
 ) -> Done:
     """Run until nothing can run any more. Raises what opening a run raises."""
-    interrupts = Interrupts()
     become_subreaper()
-    opened = open_run(repository, quantum, given_prd, wanted, interrupts.cancel)
-    try:
+    with ExitStack() as undo:
+        interrupts = Interrupts()
+        undo.callback(interrupts.close)
+        opened = open_run(repository, quantum, given_prd, wanted, interrupts.cancel)
+        undo.callback(release, opened.lock)
         return _run(opened, interrupts, on_progress)
-    finally:
-        release(opened.lock)
-        interrupts.close()
 
 
 def _run(opened: Opened, interrupts: Interrupts, on_progress: Callable[[], None]) -> Done:

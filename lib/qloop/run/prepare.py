@@ -34,6 +34,10 @@ class Wanted:
     accept_prd_change: bool = False
 
 
+class PrdChanged(BadInput):
+    """The requirements document is no longer what the plan was made from."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prd:
     """The requirements document of a plan: where it is, and its content's hash."""
@@ -63,7 +67,7 @@ def find_prd(plan: Plan, root: Path, given: Path | None) -> Prd:
 def check_prd(plan: Plan, prd: Prd) -> None:
     """Raise BadInput where the document is no longer what the plan was made from."""
     if prd.hash is not None and plan.prd_hash is not None and prd.hash != plan.prd_hash:
-        raise BadInput(
+        raise PrdChanged(
             f"{plan.prd_path} has changed since the plan was made",
             where=str(prd.path),
             fix=f"`qloop plan --update {plan.prd_path}` takes the change into the plan, "

@@ -145,9 +145,8 @@ class Store:
         disk = self._read_disk()
         self._generations.recover(disk)
         last = self._load_last()
-        if last is None or disk != last.data:
-            disk = settled(self._read_disk)
-        return disk, last
+        expected = None if last is None else last.data
+        return (disk if disk == expected else settled(self._read_disk, expected)), last
 
     def _load_last(self) -> _Version | None:
         stamp = self._generations.last()

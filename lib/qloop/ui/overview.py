@@ -60,18 +60,18 @@ def no_use(error: QloopError) -> Advice:
     return Advice(lines, (validate, DOCTOR, DEMO))
 
 
-def with_plan(view: StatusView, prd: str | None, now: datetime) -> Advice:
+def with_plan(view: StatusView, now: datetime) -> Advice:
     """For a plan: what is chosen depends on whether a run is on, and on what is left to do."""
-    return Advice(tuple(headlines(view, now)), _ways(view, prd))
+    return Advice(tuple(headlines(view, now)), _ways(view))
 
 
-def _ways(view: StatusView, prd: str | None) -> tuple[Way, Way, Way]:
+def _ways(view: StatusView) -> tuple[Way, Way, Way]:
     if view.run is not None:
         return _while_running(view)
     if view.state == "complete":
         return _when_complete(view)
     if view.state == "blocked":
-        return _when_blocked(view, prd)
+        return _when_blocked(view)
     verb = "take it up where it was" if view.interrupted is not None else "run what is left"
     return (
         ("qloop run", verb),
@@ -95,18 +95,15 @@ def _when_complete(view: StatusView) -> tuple[Way, Way, Way]:
     return (show, STATUS, ("qloop plan PRD", "make the next plan; this one is kept"))
 
 
-def _when_blocked(view: StatusView, prd: str | None) -> tuple[Way, Way, Way]:
+def _when_blocked(view: StatusView) -> tuple[Way, Way, Way]:
     """The first story that stands in the way, and the way to have it run again."""
     spent = (one.id for one in view.stories if one.status is Status.FAILED and not one.waits_for)
     failed, blocked = next(spent, None), _first(view, Status.BLOCKED, Status.STALE)
+    free = (f"qloop story unblock {blocked}", "let it run")
     if failed is not None:
         free = (f"qloop story reset {failed}", "let it run again, with all its attempts")
-    elif blocked is not None:
-        free = (f"qloop story unblock {blocked}", "let it run")
-    else:
-        free = (f"qloop plan --update {prd or 'PRD'}", "take a change of the document in")
-    name = failed or blocked or "STORY"
-    return ((f"qloop show {name}", "what went wrong, and how to look further"), free, STATUS)
+    show = f"qloop show {failed or blocked}"
+    return ((show, "what went wrong, and how to look further"), free, STATUS)
 
 
 def _first(view: StatusView, *statuses: Status) -> str | None:
