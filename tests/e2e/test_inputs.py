@@ -285,7 +285,7 @@ def test_drift_names_both_ways_and_both_work(world: World) -> None:
     assert updated.code == 0, updated.err
     assert last.code == 0, last.err
     assert world.statuses() == {"US-001": "passed", "US-003": "passed"}
-    assert world.log() == ["start", "US-001: The first", "US-003: The third"]
+    assert world.log("ql/the-project") == ["start", "US-001: The first", "US-003: The third"]
 
 
 def test_a_document_without_stories_is_65_and_shows_the_form(world: World) -> None:

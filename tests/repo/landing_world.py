@@ -1,6 +1,7 @@
 """A person's repository with a line, and agents that work beside it, for tests of landing."""
 
 import hashlib
+import os
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
@@ -144,9 +145,13 @@ def fingerprint(root: Path) -> dict[str, str]:
     kept = [path for path in paths if ".git" not in path.relative_to(root).parts]
     index = root / ".git" / "index"
     return {
-        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        str(path.relative_to(root)): hashlib.sha256(_content(path)).hexdigest()
         for path in [*kept, *([index] if index.exists() else [])]
     }
+
+
+def _content(path: Path) -> bytes:
+    return os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
 
 
 def race(

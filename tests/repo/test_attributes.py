@@ -1,4 +1,4 @@
-"""Which lines of `.gitattributes` merges obey, and how a folder's lines are written for the root."""
+"""Which lines of `.gitattributes` merges obey, and how a folder's lines are put for the root."""
 
 import subprocess
 from pathlib import Path

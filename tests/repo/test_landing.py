@@ -4,12 +4,14 @@ import multiprocessing
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from qloop.repo.git import GitFailed
 from qloop.repo.landing import AlreadyLanded, LineMoved, Superseded, land, landing_lock
+from qloop.repo.landing_filter import LandingRefused
 from qloop.repo.line import find_landed, landed_ref, line_ref, write_lease
 from qloop.system import files
 from repo.landing_world import BRANCH, TEN_LINES, World, fingerprint, race
@@ -316,11 +318,9 @@ def test_the_persons_configuration_and_hooks_do_not_bend_a_landing(world: World)
 
 def test_landings_leave_no_files_behind(world: World, tmp_path: Path) -> None:
     """What a merge needs is gone when it is done, also when it ends in an error."""
-    import tempfile
-
     agent = world.agent("US-1")
     agent.commit("work", {"a.txt": "a\n", "qloop.toml": "x\n"})
-    with pytest.raises(Exception, match="a.txt"):
+    with pytest.raises(LandingRefused):
         world.propose(agent, copy_files=("a.txt",))
     world.land(agent)
 

@@ -15,6 +15,7 @@ from qloop.run.checkup import check_up
 from qloop.run.checkup_places import check_places
 from qloop.run.config import Config
 from qloop.run.finding import Finding
+from qloop.system import process
 
 ATTEMPT = "A.1.0123abcd"
 
@@ -332,8 +333,6 @@ def test_the_remedy_for_references_works(world: World) -> None:
     _leave_everything(world)
     (world.repo.path / ".git" / "refs" / "qloop" / "start" / "x.lock").unlink()
     fix = find(world, "references left").fix
-
-    from qloop.system import process
 
     done = process.run(["bash", "-c", fix], cwd=world.repo.path)
 

@@ -2,37 +2,36 @@
 
 import os
 import sys
+import threading
 import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from qloop.ui.logs import LogPrinter, follow_log, print_log
 
-Read = Callable[[], str]
 
-
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Read]:
-    """Standard output is a terminal; what reached it can be read once, at the end."""
+def on_terminal(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> str:
+    """What reaches the screen while *act* runs with a terminal for its standard output."""
     far, near = os.openpty()
     tty.setraw(near)
-    screen = os.fdopen(near, "w", encoding="utf-8")
-    monkeypatch.setattr(sys, "stdout", screen)
+    shown: list[bytes] = []
 
-    def read() -> str:
-        screen.write("\N{END OF TEXT}")
+    def read() -> None:
+        while not (shown and shown[-1].endswith(b"\x03")):
+            shown.append(os.read(far, 65_536))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    with os.fdopen(near, "w", encoding="utf-8") as screen, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", screen)
+        act()
+        screen.write("\x03")
         screen.flush()
-        got = b""
-        while not got.endswith(b"\x03"):
-            got += os.read(far, 65_536)
-        return got[:-1].decode()
-
-    yield read
-    monkeypatch.undo()
-    screen.close()
+        reader.join()
     os.close(far)
+    return b"".join(shown)[:-1].decode()
 
 
 @pytest.mark.parametrize(
@@ -51,32 +50,35 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Read]:
         (b"cut \x1b[3", "cut [3"),
     ],
 )
-def test_codes_are_taken_out(terminal: Read, tmp_path: Path, data: bytes, shown: str) -> None:
+def test_codes_are_taken_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: bytes, shown: str
+) -> None:
     """Codes, other control characters and broken UTF-8 do not reach the screen."""
     log = tmp_path / "output.log"
     log.write_bytes(data)
 
-    print_log(log)
-
-    assert terminal() == shown
+    assert on_terminal(monkeypatch, lambda: print_log(log)) == shown
 
 
-def test_what_comes_in_pieces_is_seen_as_one(terminal: Read) -> None:
+def test_what_comes_in_pieces_is_seen_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """A code or a character that a block cuts in two is the same as in one piece."""
-    printer = LogPrinter()
-    for byte in "a\x1b[1;31mé\x1b]0;t\x07\r\nb\x1b(B".encode():
-        printer.write(bytes([byte]))
-    printer.close()
 
-    assert terminal() == "aé\nb"
+    def show() -> None:
+        printer = LogPrinter()
+        for byte in "a\x1b[1;31mé\x1b]0;t\x07\r\nb\x1b(B".encode():
+            printer.write(bytes([byte]))
+        printer.close()
+
+    assert on_terminal(monkeypatch, show) == "aé\nb"
 
 
-def test_an_endless_code_holds_nothing_up(terminal: Read) -> None:
+def test_an_endless_code_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """What begins like a code and never ends is shown as text after a while."""
-    printer = LogPrinter()
-    printer.write(b"\x1b]" + b"x" * 5_000)
+    text = "]" + "x" * 5_000
 
-    assert terminal() == "]" + "x" * 5_000
+    shown = on_terminal(monkeypatch, lambda: LogPrinter().write(f"\x1b{text}".encode()))
+
+    assert shown == text
 
 
 def test_follow_reads_once_more_at_the_end(

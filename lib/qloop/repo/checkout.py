@@ -102,6 +102,11 @@ def head_commit(repository: Repository) -> str:
     return commit
 
 
+def has_submodules(repository: Repository, commit: str) -> bool:
+    """Whether the tree of *commit* names submodules."""
+    return repository.git.find(f"{commit}:.gitmodules") is not None
+
+
 def _not_found(cwd: Path, done: process.Completed) -> Exception:
     if "not a git repository" in done.complaint:
         return InputMissing(

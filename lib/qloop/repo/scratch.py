@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from qloop.repo.guard import OPERATIONS
 from qloop.repo.removal import (
     ensure_real_folder,
+    is_real_file,
     is_real_folder,
-    lies_there,
     put,
     remove_all,
     walk_files,
@@ -125,10 +125,18 @@ def _sweep(ws: Workspace) -> None:
     kept = frozenset(ws.leftovers)
     for entry in ws.git.fields("ls-files", "-z", "--others", "--directory"):
         _remove_but(ws.tree, entry, kept)
-    parents = {folder for path in ws.git.fields("ls-files", "-z") for folder in _folders(path)}
-    for folder in parents:
-        if is_real_folder(ws.tree / folder) and lies_there(ws.tree / folder / ".git"):
-            remove_all(ws.tree / folder / ".git")
+    tracked = ws.git.fields("ls-files", "-z")
+    for folder in {"", *(parent for path in tracked for parent in _folders(path))}:
+        if is_real_folder(ws.tree / folder):
+            _remove_unlisted(ws.tree / folder, is_root=not folder)
+
+
+def _remove_unlisted(folder: Path, *, is_root: bool) -> None:
+    """Remove what git never lists: a repository around tracked files, pipes, sockets."""
+    for path in list(folder.iterdir()):
+        inner_git = path.name == ".git" and not is_root
+        if inner_git or not (is_real_file(path) or path.is_symlink() or is_real_folder(path)):
+            remove_all(path)
 
 
 def _remove_but(tree: Path, entry: str, kept: frozenset[str]) -> None:

@@ -55,6 +55,7 @@ def _run(opened: Opened, interrupts: Interrupts, on_progress: Callable[[], None]
         stories=len(plan.stories),
         max_parallel=parallel,
         base=opened.terms.place.base,
+        notes=opened.notes,
     )
     on_progress()
     driver = Driver(

@@ -12,9 +12,14 @@ from pathlib import Path
 from qloop.plan.document import load_document
 from qloop.plan.model import Plan, Status
 from qloop.plan.validate import check_plan
-from qloop.repo.checkout import Repository, check_git_version, head_commit
+from qloop.repo.checkout import (
+    Repository,
+    check_git_version,
+    has_submodules,
+    head_commit,
+)
 from qloop.repo.exclude import ensure_excluded
-from qloop.repo.line import ensure_line, write_lease
+from qloop.repo.line import ensure_line, line_tip, write_lease
 from qloop.repo.names import workspace_base
 from qloop.repo.settings import read_settings
 from qloop.run import holder, prepare, recover
@@ -90,7 +95,7 @@ def open_run(
         _check_runners(plan, wanted, config)
         place = _place(repository, private, base, quantum, prd, plan)
         opened = _open(repository, store, journal, config, wanted, place, lock)
-        opened.notes += [*notes, *([prd.warning] if prd.warning else [])]
+        opened.notes += [*notes, *_remarks(opened, prd)]
         _recover(opened, former)
         _write_wishes(opened, prd)
         undo.pop_all()
@@ -222,16 +227,28 @@ def _open(
     return Opened(repository, store, journal, terms, config, wanted, lock, repaired)
 
 
+def _remarks(opened: Opened, prd: Prd) -> list[str]:
+    """What is no fault, but better known before the night than after it."""
+    remarks = [prd.warning] if prd.warning else []
+    place = opened.terms.place
+    if has_submodules(opened.repository, line_tip(opened.repository, place.branch)):
+        remarks.append(
+            "this repository has submodules, whose folders are empty in worktrees: "
+            "add `git submodule update --init --recursive` to setupCommands to fill them"
+        )
+    return remarks
+
+
 def _recover(opened: Opened, former: holder.Holder | None) -> None:
     """Put in order what a dead run left."""
     events = opened.journal.events()
     branch = opened.terms.place.branch
-    opened.notes += recover.correct_stories(opened.repository, opened.store, events, branch)
+    repairs = recover.correct_stories(opened.repository, opened.store, events, branch)
     why = f"left by {former.label}" if former else "left by a run that is gone"
-    opened.notes += recover.tidy_workspaces(opened.repository, lambda _: True, why)
+    repairs += recover.tidy_workspaces(opened.repository, lambda _: True, why)
     recover.release_starts(opened.repository)
-    for note in opened.notes:
-        opened.journal.append(EventKind.STATE_REPAIRED, text=note)
+    for text in repairs:
+        _note(opened.journal, text)
 
 
 def _write_wishes(opened: Opened, prd: Prd) -> None:

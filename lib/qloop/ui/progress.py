@@ -49,7 +49,7 @@ def render_event(event: Event) -> str:
     data = event.data
     who = f"{event.story} attempt {event.attempt}" if event.story else (event.wave or "run")
     texts: dict[EventKind, Callable[[], str]] = {
-        EventKind.RUN_STARTED: lambda: f"run {event.run} on {data.get('branch')}",
+        EventKind.RUN_STARTED: lambda: _run_start(event),
         EventKind.WAVE_STARTED: lambda: f"{event.wave}: {', '.join(data.get('stories', []))}",
         EventKind.AGENT_STARTED: lambda: f"{who}: {data.get('runner')} at work",
         EventKind.AGENT_ENDED: lambda: f"{who}: {_agent_end(event)}",
@@ -63,6 +63,12 @@ def render_event(event: Event) -> str:
     }
     make = texts.get(event.event)
     return make() if make is not None else ""
+
+
+def _run_start(event: Event) -> str:
+    data = event.data
+    head = f"run {event.run} on {data.get('branch')}, {data.get('max_parallel')} at once"
+    return "\n".join([head, *(f"         {note}" for note in data.get("notes") or [])])
 
 
 def _agent_end(event: Event) -> str:
