@@ -1,6 +1,7 @@
 """`qloop logs`: an attempt's output, whole or as it grows."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -127,6 +128,20 @@ def test_follow_a_log_that_is_still_to_come(world: World) -> None:
         child.communicate()
 
     assert child.returncode == 0
+
+
+def test_ctrl_c_ends_following(world: World) -> None:
+    """A person who has seen enough ends it as any command, without a traceback."""
+    world.hold()
+    world.attempt("A", 1)
+    world.log("A", 1, {"output.log": b"first\n"})
+    with follow() as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate()
+
+    assert (child.returncode, err) == (130, b"")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from world import Ran, World, everything
 
 PRD = """# The project

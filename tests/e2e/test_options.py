@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from world import World, everything
 
 PASSED = "<quantum>STORY_PASSED</quantum>"
@@ -277,7 +278,7 @@ def test_an_agent_has_so_much_time(world: World, how: str) -> None:
 
     assert ran.code == 1
     assert world.failures("A-1") == ["timeout"]
-    assert "1s" in world.story("A-1")["retries"]["failureLog"][0]["reason"]
+    assert "limit of 1" in world.story("A-1")["retries"]["failureLog"][0]["reason"]
     assert world.story("A-1")["retries"]["attempts"] == 1
 
 

@@ -134,13 +134,20 @@ def test_a_run_killed_over_and_over_comes_to_the_same_end(world: World) -> None:
         assert world.story(one)["tasks"][0]["status"] == "passed"
 
 
+def stopped_while_a_story_lands(world: World) -> "subprocess.Popen[str]":
+    """A driver that is stopped while its coordinator, which goes on, lands the first story."""
+    plan_four(world, [["wait-for", str(world.flags / "go")]])
+    process = world.start("run", "--max-iterations", "1")
+    wait_until(lambda: world.events("agent.started"))
+    send(signal.SIGSTOP, process.pid)
+    go_on(world)
+    wait_until(lambda: world.events("story.landed"))
+    return process
+
+
 def landed_but_not_settled(world: World) -> None:
     """One story stands on the line, but the driver never came to write it."""
-    plan_four(world)
-    process = world.start("run", "--max-iterations", "1")
-    wait_until(lambda: coordinators(process.pid))
-    send(signal.SIGSTOP, process.pid)
-    wait_until(lambda: world.events("story.landed"))
+    process = stopped_while_a_story_lands(world)
     kill(process, world, "coordinators too")
     assert world.statuses()["A-1"] == "in_progress"
 
@@ -179,13 +186,8 @@ def test_what_landed_before_the_driver_died_is_passed(world: World) -> None:
 
 def test_a_coordinator_that_died_after_landing_leaves_a_passed_story(world: World) -> None:
     """Git counts, not the process: nothing is charged, reviews and tasks are written."""
-    plan_four(world)
-    process = world.start("run", "--max-iterations", "1")
-    wait_until(lambda: coordinators(process.pid))
-    below = coordinators(process.pid)
-    send(signal.SIGSTOP, process.pid)
-    wait_until(lambda: world.events("story.landed"))
-    send(signal.SIGKILL, *below)
+    process = stopped_while_a_story_lands(world)
+    send(signal.SIGKILL, *coordinators(process.pid))
     send(signal.SIGCONT, process.pid)
     process.communicate()
 
@@ -245,7 +247,8 @@ def test_a_marker_whose_commit_is_not_on_the_line_proves_nothing(world: World) -
 def test_living_orphans_are_ended_before_anything_starts(world: World) -> None:
     """An agent and what it detached outlive driver and coordinator, but not the next start."""
     pids, alive = world.flags / "pids", world.flags / "alive"
-    look = f"for pid in $(cat '{pids}'); do kill -0 $pid 2>/dev/null && touch '{alive}'; done"
+    runs = "grep -qs 'State:[[:space:]][RSDT]' /proc/$pid/status"
+    look = f"for pid in $(cat '{pids}'); do {runs} && touch '{alive}'; done"
     world.plan({"id": "A-1"})
     world.agent(
         A_1=[

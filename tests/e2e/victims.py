@@ -4,7 +4,7 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import psutil
@@ -16,8 +16,11 @@ FOUR_FILES = {"README.md": "start", **{f"{one}.txt": one for one in FOUR}}
 """The files of an undisturbed run of `plan_four`."""
 
 
-def plan_four(world: World, **top: Any) -> None:
-    """A diamond of four stories that each write their own file; tasks and gates judge them."""
+def plan_four(world: World, before: Sequence[list[Any]] = (), **top: Any) -> None:
+    """A diamond of four stories that each write their own file; tasks and gates judge them.
+
+    *before* are steps that the agent takes first for each.
+    """
     edges = {"A-1": [], "B-1": ["A-1"], "C-1": ["A-1"], "D-1": ["B-1", "C-1"]}
     world.plan(
         *(
@@ -34,6 +37,7 @@ def plan_four(world: World, **top: Any) -> None:
         **{
             one.replace("-", "_"): [
                 [
+                    *before,
                     ["write", f"{one}.txt", f"{one}\n"],
                     ["sleep", 0.1],
                     ["commit", f"add {one}"],

@@ -176,7 +176,7 @@ MEANING_FAULTS: list[tuple[Json, list[str]]] = [
         document(story("A", timeout=10**400), story("B", timeout="9" * 5000 + "h")),
         [
             f"stories[0].timeout: no end is in sight: 1{'0' * 78}…",
-            f"stories[1].timeout: no end is in sight: '{'9' * 78}…",
+            f"stories[1].timeout: '{'9' * 78}… is no duration; write it like 90s, 15m, 2h or 1h30m",
         ],
     ),
     (

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conftest import Repo
-
 from qloop.repo.checkout import Repository
 from qloop.repo.git import outer_environment
 from qloop.repo.salvage import Salvaged, salvage

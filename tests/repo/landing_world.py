@@ -66,12 +66,14 @@ class World:
         *,
         object_format: str = "sha1",
         clone_of: Path | None = None,
+        clone_filter: str | None = None,
     ) -> None:
         self.folder = folder
         path = folder / "a repo"
         if clone_of is not None:
-            options = ("--quiet", "--depth=1", "--template=", clone_of.as_uri(), str(path))
-            assert process.run(["git", "clone", *options]).code == 0
+            size = f"--filter={clone_filter}" if clone_filter else "--depth=1"
+            options = ("--quiet", size, "--no-checkout", "--template=", clone_of.as_uri())
+            assert process.run(["git", "clone", *options, str(path)]).code == 0
         elif object_format != "sha1":
             made = process.run(["git", "init", f"--object-format={object_format}", str(path)])
             assert made.code == 0
@@ -101,6 +103,17 @@ class World:
         at = start or self.line
         self.person.git("worktree", "add", "--quiet", "--detach", str(path), at)
         return Agent(path, attempt_id, at)
+
+    def agent_without_files(self, story: str) -> Agent:
+        """A new attempt whose worktree has an index but no file of the start is read."""
+        self._agents += 1
+        attempt_id = f"{story}.{self._agents}.{self._agents:08x}"
+        path, at = self.folder / f"agent {self._agents}", self.line
+        options = ("--quiet", "--detach", "--no-checkout", str(path), at)
+        self.person.git("worktree", "add", *options)
+        made = Agent(path, attempt_id, at)
+        made.git("read-tree", "HEAD")
+        return made
 
     def propose(self, agent: Agent, **others: Any) -> Candidate:
         """Propose what the agent has committed."""

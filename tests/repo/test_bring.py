@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
-from attempt_world import World, picture, write
-from conftest import Repo
 
+from conftest import Repo
 from qloop.repo.bring import bring_files
 from qloop.repo.workspace import SetupFailed, Workspace
+from repo.attempt_world import World, picture, write
 
 
 @pytest.fixture
@@ -55,9 +55,7 @@ def test_a_missing_file_is_named(world: World, ws: Workspace) -> None:
 
 
 @pytest.mark.parametrize("entry", ["/etc/passwd", "../x", "a/../../x", ""])
-def test_a_path_out_of_the_repository_is_refused(
-    world: World, ws: Workspace, entry: str
-) -> None:
+def test_a_path_out_of_the_repository_is_refused(world: World, ws: Workspace, entry: str) -> None:
     """copyFiles names paths in the repository only."""
     with pytest.raises(SetupFailed, match="copyFiles"):
         bring_files(world.repository, ws, [entry])
@@ -73,9 +71,11 @@ def test_a_tracked_file_is_not_overwritten(world: World, ws: Workspace) -> None:
 
 def test_the_include_file_names_patterns(world: World, ws: Workspace) -> None:
     """Untracked and ignored files that match are brought, whatever git itself ignores."""
-    write(world.repo.path, {".worktreeinclude": "# for agents\n*.key\n.env\n!config/no.key\na.txt\n"})
+    write(
+        world.repo.path, {".worktreeinclude": "# for agents\n*.key\n.env\n!config/no.key\na.txt\n"}
+    )
     write(world.repo.path, {"config/x.key": "k\n", "config/no.key": "n\n", "other.log": "o\n"})
-    write(world.repo.path, {"ünï \"q\" .key": "u\n", ".env": "e\n", ".qloop/s.key": "state\n"})
+    write(world.repo.path, {'ünï "q" .key': "u\n", ".env": "e\n", ".qloop/s.key": "state\n"})
     Repo(world.repo.path / "nested.key").commit("inner", {"in.key": "i\n"})
     brought = bring_files(world.repository, ws, [".env"])
 

@@ -304,3 +304,22 @@ def test_repository_of_sha256_can_land(tmp_path: Path) -> None:
 
     assert len(landed.commit) == 64
     assert world.files(landed.commit) == ["one.txt", "shared.txt", "two.txt"]
+
+
+def test_partial_clone_fetches_what_a_merge_needs(world: World, tmp_path: Path) -> None:
+    """A blob that neither side checked out here comes from where the clone came from."""
+    world.person.git("config", "uploadpack.allowFilter", "true")
+    world.person.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    clone = World(tmp_path / "clone", clone_of=world.person.path, clone_filter="blob:none")
+    ours = _edited(0, "ONE"), _edited(9, "TWO")
+    first, second = (clone.agent_without_files(f"US-{n}") for n in (1, 2))
+    for agent, text in zip((first, second), ours, strict=True):
+        name = agent.git_object(text.encode())
+        agent.git("update-index", "--cacheinfo", f"100644,{name},shared.txt")
+        agent.git("commit", "--quiet", "-m", "work")
+    clone.land(first)
+
+    landed = clone.land(second)
+
+    expected = _edited(9, "TWO", _edited(0, "ONE"))[:-1]
+    assert clone.show(landed.commit, "shared.txt") == expected

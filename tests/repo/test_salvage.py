@@ -4,11 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
-from attempt_world import BRANCH, World, agent, agent_commits, write
-from conftest import Repo
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import Repo
 from qloop.repo.carry import CarryFailed, carry
 from qloop.repo.kept import find_salvage, list_salvage, restore_salvage, show_salvage
 from qloop.repo.scratch import note_setup
@@ -16,6 +15,7 @@ from qloop.repo.workspace import Workspace, find_workspaces
 from qloop.system import process
 from qloop.system.clock import parse_utc
 from qloop.system.errors import BadInput
+from repo.attempt_world import BRANCH, World, agent, agent_commits, write
 
 REF = "refs/qloop/attempts/US-001/1"
 
@@ -67,7 +67,7 @@ def test_many_objects_come_as_one_pack(world: World, ws: Workspace) -> None:
 def test_uncommitted_work_becomes_a_commit_on_head(world: World, ws: Workspace) -> None:
     """Staged, unstaged, new and deleted: all of it, authored by the repository's user."""
     head = agent_commits(ws, "one", {"x.txt": "x\n"})
-    write(ws.tree, {"staged.txt": "s\n", "new dir/ünï \"q\"\n.txt": "n\n", "a.txt": "changed\n"})
+    write(ws.tree, {"staged.txt": "s\n", 'new dir/ünï "q"\n.txt': "n\n", "a.txt": "changed\n"})
     agent(ws, "add", "staged.txt")
     (ws.tree / "dir/b.txt").unlink()
     (ws.tree / "run.sh").symlink_to("a.txt")
@@ -211,9 +211,7 @@ def test_a_submodules_new_commit_is_named(world: World, tmp_path: Path) -> None:
     assert (kept.changed_paths, kept.unsaved) == (("library",), ("library",))
 
 
-def test_names_that_git_refuses_are_told_and_the_rest_is_kept(
-    world: World, ws: Workspace
-) -> None:
+def test_names_that_git_refuses_are_told_and_the_rest_is_kept(world: World, ws: Workspace) -> None:
     """A name that would be git's own on another system, and things that are no files."""
     write(ws.tree, {"git~1": "x\n", "sub/.GIT/x": "x\n", "good.txt": "g\n"})
     os.mkfifo(ws.tree / "pipe")
@@ -380,6 +378,33 @@ def test_a_broken_object_is_not_taken_over(world: World, ws: Workspace) -> None:
         world.salvage(ws)
     assert world.content(REF, "a.txt") == "a\n"
     assert world.repository.git.find(f"{commit}^{{tree}}") is None
+
+
+def test_a_file_that_no_check_lets_pass_costs_only_itself(world: World, ws: Workspace) -> None:
+    """Submodules with a URL that would be an option are refused; all other files are kept."""
+    bad = '[submodule "x"]\n\tpath = x\n\turl = -ucommand\n'
+    write(ws.tree, {".gitmodules": bad, "x.txt": "x\n"})
+
+    with pytest.raises(CarryFailed, match="gitmodulesUrl"):
+        world.salvage(ws)
+    assert world.repo.git("diff", "--name-only", ws.start, REF) == "x.txt"
+
+
+def test_broken_commits_without_files_leave_the_start(world: World, ws: Workspace) -> None:
+    """With neither commits nor files to keep the ref holds the start."""
+    tree = agent(ws, "rev-parse", "HEAD^{tree}")
+    raw = f"tree {tree}\nparent {ws.start}\nauthor nobody\ncommitter nobody\n\nbroken\n"
+    commit = process.run(
+        ["git", "hash-object", "-w", "-t", "commit", "--literally", "--stdin"],
+        cwd=ws.tree,
+        stdin=raw.encode(),
+    ).text
+    agent(ws, "update-ref", "HEAD", commit)
+    process.run(["rm", "-rf", str(ws.tree)])
+
+    with pytest.raises(CarryFailed):
+        world.salvage(ws)
+    assert world.repo.git("rev-parse", REF) == ws.start
 
 
 def test_a_forged_history_is_not_believed(world: World, ws: Workspace) -> None:
@@ -551,9 +576,7 @@ def test_a_salvage_is_shown_and_restored_as_a_branch(world: World, ws: Workspace
 
 
 @pytest.mark.parametrize("branch", ["main", "main/x", "a..b", "-x", "x.lock"])
-def test_a_branch_that_cannot_be_made_is_refused(
-    world: World, ws: Workspace, branch: str
-) -> None:
+def test_a_branch_that_cannot_be_made_is_refused(world: World, ws: Workspace, branch: str) -> None:
     """An existing branch is not moved, and a bad name is named."""
     world.salvage(ws)
     before = world.repo.git("for-each-ref", "refs/heads")
@@ -593,5 +616,5 @@ def test_any_name_is_salvaged_or_left_out_exactly(
     write(ws.tree, {f"own-{name}": "o" for name in own})
 
     salvaged = world.salvage(noted)
-    refused = {name for name in salvaged.unsaved}
+    refused = set(salvaged.unsaved)
     assert set(salvaged.changed_paths) | refused == {f"own-{name}" for name in own}

@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
-from attempt_world import World, agent, picture, write
-from conftest import Repo
 
+from conftest import Repo
 from qloop.repo.scratch import MANY_FILES, clean_to, note_setup
 from qloop.repo.workspace import Workspace
 from qloop.system import process
+from repo.attempt_world import World, agent, picture, write
 
 
 @pytest.fixture
@@ -50,9 +50,7 @@ def test_a_folder_of_many_files_is_noted_as_a_folder(scratch: Workspace) -> None
     assert agent(noted, "status", "--porcelain") == ""
 
 
-def test_cleaning_leaves_the_commit_and_what_set_up_left(
-    world: World, scratch: Workspace
-) -> None:
+def test_cleaning_leaves_the_commit_and_what_set_up_left(world: World, scratch: Workspace) -> None:
     """Everything else goes: untracked, ignored, nested repositories, empty folders, changes."""
     write(scratch.tree, {"left.txt": "l\n", "cache/left": "c\n", "src/own/left": "o\n"})
     (scratch.tree / "logs/empty").mkdir(parents=True)
@@ -85,9 +83,7 @@ def test_cleaning_leaves_the_commit_and_what_set_up_left(
     assert (world.repo.path / "c.txt").exists()
 
 
-def test_cleaning_goes_back_and_forth_between_candidates(
-    world: World, scratch: Workspace
-) -> None:
+def test_cleaning_goes_back_and_forth_between_candidates(world: World, scratch: Workspace) -> None:
     """Files of one candidate are not there for the next; folders and files change places."""
     write(scratch.tree, {"src/left": "l\n"})
     noted = note_setup(scratch)

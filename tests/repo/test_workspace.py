@@ -5,9 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from attempt_world import BRANCH, NAME, World, agent, agent_commits, picture, write
-from conftest import Repo
 
+from conftest import Repo
 from qloop.repo.checkout import Repository, find_repository
 from qloop.repo.git import GitFailed
 from qloop.repo.guard import check_guard
@@ -24,6 +23,7 @@ from qloop.repo.workspace import (
 )
 from qloop.system import process
 from qloop.system.errors import BadInput
+from repo.attempt_world import BRANCH, NAME, World, agent, agent_commits, picture, write
 
 
 @pytest.fixture
@@ -263,7 +263,7 @@ def test_write_protected_and_very_deep_folders_are_removed(world: World) -> None
     """Neither a missing permission nor a path beyond the system's limit keeps a worktree."""
     ws = world.make()
     write(ws.tree, {"shut/file": "x"})
-    script = 'i=0; while [ $i -lt 600 ]; do mkdir longname; cd longname; i=$((i+1)); done'
+    script = "i=0; while [ $i -lt 600 ]; do mkdir longname; cd longname; i=$((i+1)); done"
     process.run(["sh", "-c", script], cwd=ws.tree)
     (ws.tree / "shut").chmod(0o500)
 
@@ -314,12 +314,13 @@ def test_the_list_tells_story_attempt_branch_and_commit(world: World) -> None:
     broken = world.make("US-002.3.0123abcd")
     process.run(["rm", "-rf", str(broken.git_dir)])
     world.make("scratch.r-1", None)
+    rows = list_workspaces(world.repository)
 
-    assert [(r.story, r.attempt, r.branch, r.commit) for r in list_workspaces(world.repository)] == [
+    assert [(row.story, row.attempt, row.branch, row.commit) for row in rows] == [
         ("US-001", 1, BRANCH, tip),
         ("US-002", 3, None, broken.start),
     ]
-    assert list_workspaces(world.repository)[0].path == str(ws.tree)
+    assert rows[0].path == str(ws.tree)
 
 
 def test_sixteen_threads_make_and_remove_workspaces_at_once(world: World) -> None:
@@ -366,7 +367,13 @@ def test_attempt_ids_are_read_back() -> None:
     assert name == "A_b-1.12.00ff00ff"
     assert parts is not None
     assert (parts.story, parts.attempt, parts.nonce) == ("A_b-1", 12, "00ff00ff")
-    for text in ("scratch.r-1", "A.0.00ff00ff", "A.1.00FF00FF", "../A.1.00ff00ff", "A.1.00ff00ff\n"):
+    for text in (
+        "scratch.r-1",
+        "A.0.00ff00ff",
+        "A.1.00FF00FF",
+        "../A.1.00ff00ff",
+        "A.1.00ff00ff\n",
+    ):
         assert parse_attempt_id(text) is None
     with pytest.raises(BadInput):
         attempt_id("a/b", 1, "00ff00ff")

@@ -30,7 +30,7 @@ def initialise(quantum: Path | None) -> int:
         console.say("next: write a requirements document, then `qloop --coordinator prd.md`;")
         console.say("`qloop demo` shows a whole run, and its prd.md shows the form")
     else:
-        console.say("next: `qloop waves` shows what would run, `qloop` runs it")
+        console.say("next: `qloop waves` shows what would run, `qloop run` runs it")
     return 0
 
 

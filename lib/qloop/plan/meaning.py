@@ -136,7 +136,7 @@ def _find_complaint(duration: str | float) -> str | None:
     try:
         seconds = parse_duration_s(duration) if isinstance(duration, str) else float(duration)
     except BadInput as exc:
-        return f"{exc.what}; {exc.fix}"
+        return f"{show(duration)} is no duration; {exc.fix}"
     except (OverflowError, ValueError):
         seconds = math.inf
     return f"no end is in sight: {show(duration)}" if math.isinf(seconds) else None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from qloop.system import process
-from qloop.system.errors import InternalFailure
+from qloop.system.errors import InputMissing, InternalFailure
 
 QLOOP_NAME = "qloop"
 QLOOP_EMAIL = "qloop@localhost"
@@ -158,7 +158,12 @@ def persons_git(cwd: Path, *args: str) -> process.Completed:
     """Run git as the person would in *cwd*, with their configuration but none of `GIT_*`."""
     env = {**outer_environment(), "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
     env["GIT_TERMINAL_PROMPT"] = "0"
-    return process.run(["git", *args], cwd=cwd, env=env)
+    try:
+        return process.run(["git", *args], cwd=cwd, env=env)
+    except FileNotFoundError as exc:
+        if exc.filename != "git":
+            raise
+        raise InputMissing("git is not installed", fix="install git 2.38 or newer") from exc
 
 
 def split_nul(data: bytes) -> list[str]:

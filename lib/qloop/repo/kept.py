@@ -102,7 +102,10 @@ def _read_reflogs(repository: Repository, refs: list[str]) -> dict[str, tuple[in
 
 
 def _read_commit(repository: Repository, commit: str) -> tuple[int, str]:
-    """A commit's time in seconds and its subject."""
+    """A commit's time in seconds and its subject.
+
+    GitPython obeys `GIT_*` variables; the command line takes them away before anything runs.
+    """
     if _SHA1.fullmatch(commit) is None:  # GitPython knows no other names
         made_s, _, subject = repository.git.text("log", "-1", "--format=%ct %s", commit).partition(
             " "
@@ -112,6 +115,7 @@ def _read_commit(repository: Repository, commit: str) -> tuple[int, str]:
     from git import Repo
 
     with Repo(repository.git_dir) as repo:
+        repo.git.update_environment(GIT_NO_REPLACE_OBJECTS="1")
         found = repo.commit(commit)
         return found.committed_date, str(found.summary)
 

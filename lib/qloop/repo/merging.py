@@ -18,6 +18,8 @@ from pathlib import Path
 from qloop.repo.attributes import line_attributes
 from qloop.repo.checkout import Repository
 from qloop.repo.git import Git, GitFailed, split_nul
+from qloop.repo.settings import read_settings
+from qloop.repo.skeleton import render_config
 from qloop.system.errors import QloopError
 from qloop.system.files import read_optional
 
@@ -25,6 +27,8 @@ _FIXED_DATES = {
     "GIT_AUTHOR_DATE": "@0 +0000",
     "GIT_COMMITTER_DATE": "@0 +0000",
 }
+
+_PARTIAL_CLONE = ("extensions.partialclone", "remote.origin.")
 
 
 class MergeConflict(QloopError):
@@ -49,15 +53,25 @@ def merge_repository(repository: Repository) -> Iterator[Git]:
         for part in ("refs", "info", "empty"):
             (folder / part).mkdir()
         (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
-        (folder / "config").write_text(
-            "[core]\n\trepositoryFormatVersion = 1\n\tbare = false\n"
-            f"[extensions]\n\tobjectFormat = {object_format}\n",
-            encoding="ascii",
-        )
+        (folder / "config").write_bytes(_configuration(repository, object_format))
         shallow = read_optional(repository.git_dir / "shallow")
         if shallow is not None:
             (folder / "shallow").write_bytes(shallow)
         yield Git(folder, work_tree=folder / "empty", objects=repository.objects)
+
+
+def _configuration(repository: Repository, object_format: str) -> bytes:
+    """Nothing of the person's, but for where a partial clone fetches what it left out."""
+    entries = [
+        ("core.repositoryformatversion", "1"),
+        ("core.bare", "false"),
+        ("extensions.objectformat", object_format),
+    ]
+    if b"promisor" in (read_optional(repository.git_dir / "config") or b""):
+        settings = read_settings(repository)
+        entries += [entry for entry in settings.config if entry[0].startswith(_PARTIAL_CLONE)]
+        entries.append(("remote.origin.url", settings.fetch_url or ""))
+    return render_config(entries)
 
 
 def merge_trees(git: Git, ours: str, theirs: str, line: str) -> str:

@@ -5,12 +5,13 @@ reflog tells when and why.
 Errors: CarryFailed where commits are broken; the files are kept even then. GitFailed.
 """
 
-from dataclasses import dataclass
+import contextlib
+from dataclasses import dataclass, replace
 
 from qloop.repo.carry import CarryFailed, carry
 from qloop.repo.checkout import Repository
 from qloop.repo.git import Git, GitFailed
-from qloop.repo.leftwork import LeftWork, write_work_tree
+from qloop.repo.leftwork import LeftWork, without_submodule_files, write_work_tree
 from qloop.repo.removal import is_real_folder
 from qloop.repo.starts import PATIENT
 from qloop.repo.worksite import Workspace, restore_workspace
@@ -49,8 +50,7 @@ def salvage(ws: Workspace, repository: Repository, story: str, attempt: int, why
     try:
         carry(ws, repository, tip)
     except CarryFailed:
-        squashed = _commit_work(ws, work, ws.start, f"{story}: work whose commits are broken")
-        _keep(ws, repository, ref, squashed, why)
+        _point(repository, ref, _squash(ws, repository, work, story), why)
         raise
     return Salvaged(
         head=head,
@@ -91,13 +91,17 @@ def _commit_work(ws: Workspace, work: LeftWork | None, parent: str, message: str
     return git.text("commit-tree", work.tree, "-p", parent, "-m", message, env=author)
 
 
-def _keep(ws: Workspace, repository: Repository, ref: str, commit: str, why: str) -> None:
-    """Point the ref at *commit* if it can be carried, else at the start."""
-    try:
-        carry(ws, repository, commit)
-    except CarryFailed:
-        commit = ws.start
-    _point(repository, ref, commit, why)
+def _squash(ws: Workspace, repository: Repository, work: LeftWork | None, story: str) -> str:
+    """The files as one commit on the start, carried over; the start where that fails too."""
+    if work is None:
+        return ws.start
+    message = f"{story}: work whose commits are broken"
+    for kept in (work, replace(work, tree=without_submodule_files(ws, work.tree))):
+        commit = _commit_work(ws, kept, ws.start, message)
+        with contextlib.suppress(CarryFailed):
+            carry(ws, repository, commit)
+            return commit
+    return ws.start
 
 
 def _point(repository: Repository, ref: str, commit: str, why: str) -> str:

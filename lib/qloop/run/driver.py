@@ -28,7 +28,7 @@ from qloop.system.interrupts import Interrupts
 
 DRAIN_S = 10.0
 STOP_S = 20.0
-FAULT_GRACE_S = 0.5
+AT_ONCE_S = 0.5
 LONGEST_SLEEP_S = 86_400.0
 
 
@@ -73,7 +73,7 @@ class Driver:
                     self._wait(selector)
         except BaseException:
             for wave in self.waves.values():
-                wave.end_tree(STOPPED, grace_s=FAULT_GRACE_S)
+                wave.end_tree(STOPPED, grace_s=AT_ONCE_S)
             raise
 
     def _may_dispatch(self) -> bool:
@@ -128,9 +128,11 @@ class Driver:
         for wave in list(self.waves.values()):
             limit = wave.deadline()
             if limit is not None and now >= limit:
+                self._listen(wave)  # what it told before its end began still counts
                 wave.end_tree(OUT_OF_TIME)
             elif self.kill_at is not None and now >= self.kill_at:
-                wave.end_tree(STOPPED, grace_s=0.5)
+                self._listen(wave)
+                wave.end_tree(STOPPED, grace_s=AT_ONCE_S)
 
     def _interrupted(self) -> None:
         """Once: start nothing, give what runs a short time. Twice: end it now."""
@@ -207,7 +209,7 @@ class Driver:
 
     def _ending(self) -> Ending:
         if self.interrupts.count:
-            return Ending("INTERRUPTED", 130, ("run qloop again to go on",))
+            return Ending("INTERRUPTED", 130, ("`qloop run` goes on from here",))
         plan = self.opened.plan()
         state = standing(plan)
         if state == "complete":

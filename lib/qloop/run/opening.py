@@ -103,7 +103,7 @@ def open_run(
 
 
 def open_by_hand(repository: Repository, quantum: Path, given_prd: Path | None) -> Opened:
-    """Take the repository for one wave by hand: nothing is recovered, adopted or rewritten."""
+    """Take the repository for one wave by hand: no story is corrected, no line of it cleared."""
     config = load_config(repository.root)
     base = workspace_base(config.worktree_root, repository)
     private = holder.private_folder(repository)
@@ -117,10 +117,12 @@ def open_by_hand(repository: Repository, quantum: Path, given_prd: Path | None) 
         undo.callback(holder.release, lock)
         _succeed(private, journal, base, BY_HAND)
         undo.callback(holder.write_holder, private, journal.run_id, BY_HAND, ended=True)
+        notes = store.adopt()
         plan = check_plan(store.read(), str(quantum))
         prd = prepare.find_prd(plan, repository.root, given_prd)
         place = _place(repository, private, base, quantum, prd, plan)
         opened = _open(repository, store, journal, config, Wanted(), place, lock)
+        opened.notes += notes
         undo.pop_all()
     return opened
 

@@ -39,17 +39,12 @@ def settle(landed: str | None, told: Settled | None, end: End | None) -> Settlem
     if landed is not None:
         return Settlement(Status.PASSED, None)
     failed = told.failed if told is not None else None
-    if failed is None or _is_out_of_time(failed, end):
+    if failed is None or (end is not None and end.cause in (OUT_OF_TIME, STOPPED)):
+        # A wave that is being ended tells of agents that its end took along.
         failed = _unexplained(told, end)
     if failed.phase is Phase.INTERRUPTED:
         return Settlement(Status.PENDING, failed)
     return Settlement(Status.FAILED, failed)
-
-
-def _is_out_of_time(failed: Failed, end: End | None) -> bool:
-    """Whether an attempt was only stopped because its coordinator had no time left."""
-    interrupted = failed.phase is Phase.INTERRUPTED
-    return interrupted and end is not None and end.cause == OUT_OF_TIME
 
 
 def _unexplained(told: Settled | None, end: End | None) -> Failed:

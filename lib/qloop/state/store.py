@@ -28,7 +28,7 @@ from qloop.system import clock, files
 from qloop.system.errors import BadInput, InputMissing, InternalFailure, RepositoryBusy
 
 LOCK_TIMEOUT_S = 60.0
-LOCK_POLL_S = 0.001
+LOCK_POLL_S = 0.002
 FOLDER_NAME = ".qloop"
 QUANTUM_NAME = "quantum.json"
 

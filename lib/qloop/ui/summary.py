@@ -20,7 +20,8 @@ def show_summary(plan: Plan, events: Sequence[Event], signal: str, reasons: Sequ
         console.say(reason)
     unverified = [story.id for story in report.stories if story.unverified]
     if unverified:
-        console.say(f"unverified, no command judged all of it: {', '.join(unverified)}")
+        which = "every story" if len(unverified) == len(report.stories) else ", ".join(unverified)
+        console.say(f"unverified, no command judged all of it: {which}")
     console.result(render_signal(signal))
 
 
