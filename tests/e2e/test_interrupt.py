@@ -16,9 +16,22 @@ from victims import (
     send,
 )
 
-from world import Ran, World, wait_until
+from world import QLOOP, Ran, World, wait_until
 
 INTERRUPTED = "<quantum>INTERRUPTED</quantum>"
+
+
+def start_by(world: World, *starter: str) -> "subprocess.Popen[str]":
+    """Start a run through a command that becomes it."""
+    return subprocess.Popen(
+        [*starter, *QLOOP, "run"],
+        cwd=world.path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
 
 
 def finish(process: "subprocess.Popen[str]") -> Ran:
@@ -194,7 +207,7 @@ def running(world: World) -> int:
 def test_a_run_under_nohup_outlives_its_terminal(world: World) -> None:
     """A HUP that is ignored at the start stays ignored."""
     two_at_work(world)
-    process = world.start_by(["nohup"], "run")
+    process = start_by(world, "nohup")
     wait_until(lambda: at_work(world))
     process.send_signal(signal.SIGHUP)
     (world.flags / "go").touch()
@@ -211,7 +224,7 @@ def test_exit_statuses_are_read_where_sigchld_is_ignored(world: World) -> None:
         testCommand="exit 0",
     )
     world.writes_own_file("A-1", "B-1")
-    process = world.start_by(["env", "--ignore-signal=CHLD"], "run")
+    process = start_by(world, "env", "--ignore-signal=CHLD")
     ran = finish(process)
 
     assert ran.code == 1, ran.err

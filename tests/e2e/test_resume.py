@@ -296,7 +296,7 @@ def test_the_locks_of_killed_git_commands_are_removed(world: World) -> None:
     assert not any(path.exists() for path in dead)
     assert all(path.exists() for path in others)
     told = [event["data"].get("text", "") for event in world.events("state.repaired")]
-    assert any("refs/qloop/line/ql/feature.lock" in text for text in told)
+    assert any("refs/qloop/line/ql/feature.lock" in text for text in told), told
     for path in others:
         path.unlink()
 

@@ -118,4 +118,4 @@ def check_uncharged(world: World) -> None:
         for one in world.document["stories"]
         if one.get("retries", {}).get("attempts")
     }
-    assert charged == {}
+    assert charged == {}, charged

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from qloop.repo.attributes import kept_lines
+from qloop.repo.line import line_ref
 from qloop.repo.merging import MergeConflict
 from repo.landing_world import BRANCH, TEN_LINES, World
 
@@ -153,6 +154,17 @@ def test_attributes_that_only_the_agent_has_do_not_count(tmp_path: Path) -> None
 
     with pytest.raises(MergeConflict):
         world.land(second)
+
+
+def test_attributes_file_that_is_a_link_does_not_count(tmp_path: Path) -> None:
+    """Git does not follow it either, and its target is no text to read rules from."""
+    world = World(tmp_path, {"CHANGES": "first\n"})
+    (world.person.path / ".gitattributes").symlink_to("* merge=union")
+    linked = world.person.commit("link")
+    world.person.git("update-ref", line_ref(BRANCH), linked)
+
+    with pytest.raises(MergeConflict):
+        _both_append(world, "CHANGES")
 
 
 def test_merge_driver_of_the_persons_configuration_never_runs(tmp_path: Path) -> None:

@@ -143,6 +143,25 @@ def test_ignored_or_untracked_file_in_the_way(world: World, lying: str, landed: 
     assert message.endswith(_command(world))
 
 
+def test_ignored_file_that_appears_at_the_last_moment_is_kept(world: World) -> None:
+    """Git is told, too, to overwrite no ignored file."""
+    world.person.commit("ignore", {".gitignore": "*.log\n"})
+    world.person.git("update-ref", line_ref(BRANCH), "HEAD")
+    agent = world.agent("US-1")
+    agent.write({"a.log": "landed\n"})
+    agent.git("add", "--force", "a.log")
+    agent.commit("with a log")
+    world.land(agent)
+
+    def appear(_intent: str) -> None:
+        world.person.write({"a.log": "precious\n"})
+
+    result = finish(world.repository, BRANCH, journal_intent=appear)
+
+    assert not result.moved
+    assert (world.person.path / "a.log").read_text("utf-8") == "precious\n"
+
+
 def test_link_in_the_way_is_not_followed(world: World, tmp_path: Path) -> None:
     """An ignored link, be it to nowhere or to a folder, is in the way too."""
     world.person.commit("ignore", {".gitignore": "out\nnowhere\n"})

@@ -149,6 +149,18 @@ def test_branch_that_the_person_moved_is_not_moved_over(world: World) -> None:
     assert world.ref(followed_ref(BRANCH)) == world.start
 
 
+def test_branch_that_the_person_moved_back_is_not_moved_forward(world: World) -> None:
+    """Taking back landed work may be meant; that is asked elsewhere."""
+    first = world.land_files("US-1", {"one.txt": "1\n"}).commit
+    world.land_files("US-2", {"two.txt": "2\n"})
+    follow(world.repository, BRANCH)
+    world.person.git("branch", "--force", BRANCH, first)
+
+    follow(world.repository, BRANCH)
+
+    assert world.ref(HEAD_OF_BRANCH) == first
+
+
 def test_deleted_branch_is_not_made_again_by_following(world: World) -> None:
     """That is a question for the person, asked elsewhere."""
     world.person.git("branch", "-D", BRANCH)

@@ -145,6 +145,21 @@ def test_soft_reset_onto_the_moved_line_reverts_nobody(world: World) -> None:
     assert landed.restored == ("one.txt",)
 
 
+def test_state_files_are_never_called_restored(world: World) -> None:
+    """They are the line's in any case, so an agent that took in the line dropped none."""
+    agent = world.agent("US-2")
+    agent.commit("two", {"two.txt": "2\n", "quantum.json": "agent\n"})
+    world.person.git("switch", "--quiet", BRANCH)
+    changed = world.person.commit("person", {"quantum.json": "person\n"})
+    world.person.git("update-ref", line_ref(BRANCH), changed)
+    agent.git("merge", "--quiet", "-s", "ours", "-m", "take in", line_ref(BRANCH))
+
+    landed = world.land(agent)
+
+    assert landed.restored == ()
+    assert world.show(landed.commit, "quantum.json") == "person"
+
+
 def test_work_that_does_not_descend_from_its_start_is_refused(world: World) -> None:
     """A rewritten start is told, and nothing is proposed."""
     world.land_files("US-1", {"one.txt": "1\n"})

@@ -35,9 +35,13 @@ def parse_signal(text: str, exit_code: int = 0) -> Said:
 
 
 def hide_signals(text: str) -> str:
-    """*text* with every line that would count as a signal quoted, so that an echo counts not."""
+    """*text* with every line that would count as a signal quoted, so that an echo counts not.
+
+    Carriage returns become line ends: what stands alone between two of them counts as well.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(
-        f"> {line}" if _ALONE.fullmatch(_plain(line).strip()) else line for line in text.split("\n")
+        f"> {line}" if _ALONE.fullmatch(_plain(line).strip()) else line for line in lines
     )
 
 

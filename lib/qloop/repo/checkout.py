@@ -10,7 +10,7 @@ from pathlib import Path
 
 from qloop.repo.git import Git, GitFailed, persons_git
 from qloop.system import process
-from qloop.system.errors import BadInput, InputMissing, InternalFailure
+from qloop.system.errors import BadInput, InputMissing, InternalFailure, ProgramMissing
 
 OLDEST_GIT = (2, 38)
 
@@ -52,7 +52,14 @@ def find_repository(cwd: Path) -> Repository:
     )
     if done.code != 0:
         raise _not_found(cwd, done)
-    common, own, bare = done.text.split("\n")
+    lines = done.text.split("\n")
+    if len(lines) != 3:
+        raise BadInput(
+            "this path holds a line end, by which git cannot name it",
+            where=str(cwd),
+            fix="rename the folder",
+        )
+    common, own, bare = lines
     git_dir = Path(common).resolve()
     if bare == "true" or _is_bare(git_dir):
         raise BadInput(
@@ -74,7 +81,7 @@ def git_version() -> tuple[int, ...]:
     try:
         done = process.run(["git", "--version"])
     except OSError as exc:
-        raise InputMissing("git is not installed", fix="install git 2.38 or newer") from exc
+        raise ProgramMissing("git is not installed", fix="install git 2.38 or newer") from exc
     match = re.search(r"(\d+(?:\.\d+)+)", done.text)
     if match is None:
         raise InternalFailure(f"git does not tell its version: {done.text!r}")

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from qloop.system import process
-from qloop.system.errors import InputMissing, InternalFailure
+from qloop.system.errors import InternalFailure, ProgramMissing
 
 QLOOP_NAME = "qloop"
 QLOOP_EMAIL = "qloop@localhost"
 
 _OWN_CONFIG = (
+    "advice.graftFileDeprecated=false",
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.attributesFile=/dev/null",
@@ -163,7 +164,7 @@ def persons_git(cwd: Path, *args: str) -> process.Completed:
     except FileNotFoundError as exc:
         if exc.filename != "git":
             raise
-        raise InputMissing("git is not installed", fix="install git 2.38 or newer") from exc
+        raise ProgramMissing("git is not installed", fix="install git 2.38 or newer") from exc
 
 
 def split_nul(data: bytes) -> list[str]:

@@ -39,11 +39,8 @@ class Rules:
     """The size above which a file does not land."""
 
     def is_state(self, path: str) -> bool:
-        """Whether *path* is, lies in, or stands in the place of a folder of, a state file."""
-        return any(
-            _within(path, state) or state.startswith(f"{path}/")
-            for state in (*_ALWAYS_STATE, *self.state_paths)
-        )
+        """Whether *path* is a state file, or lies in a folder of them."""
+        return any(_within(path, state) for state in (*_ALWAYS_STATE, *self.state_paths))
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,19 +51,26 @@ def agent_git_environment(
     the person's configuration says: settings in the environment outrank every file.
     """
     return {
-        "GIT_ASKPASS": "true",
+        **quiet_git_environment(),
         "GIT_AUTHOR_EMAIL": email,
         "GIT_AUTHOR_NAME": name,
         "GIT_COMMITTER_EMAIL": email,
         "GIT_COMMITTER_NAME": committer_mark(attempt_id),
+        "GIT_TRACE2_ENV_VARS": ",".join(TRACED_VARIABLES),
+        "GIT_TRACE2_EVENT": str(trace_file),
+        "GIT_TRACE2_EVENT_BRIEF": "1",
+    }
+
+
+def quiet_git_environment() -> dict[str, str]:
+    """The variables with which git waits for nobody: no prompt, signature, editor or pager."""
+    return {
+        "GIT_ASKPASS": "true",
         "GIT_EDITOR": "true",
         "GIT_PAGER": "cat",
         "GIT_SEQUENCE_EDITOR": "true",
         "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
         "GIT_TERMINAL_PROMPT": "0",
-        "GIT_TRACE2_ENV_VARS": ",".join(TRACED_VARIABLES),
-        "GIT_TRACE2_EVENT": str(trace_file),
-        "GIT_TRACE2_EVENT_BRIEF": "1",
         "SSH_ASKPASS": "true",
         "SSH_ASKPASS_REQUIRE": "force",
         **_config_variables(),

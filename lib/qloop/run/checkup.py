@@ -66,5 +66,5 @@ def _check_inside(repository: Repository, quantum: Path | None) -> Iterator[Find
         yield from check_places(repository, config)
     yield from told_of_plan
     if config is not None:
-        yield from check_runners(plan, config)
+        yield from check_runners(plan, config, repository.root)
     yield from check_leftovers(repository)

@@ -1,6 +1,5 @@
 """The settings, the plan, its document, and the runners that its stories would use."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from qloop.plan.model import Plan, Status
 from qloop.plan.validate import check_plan
 from qloop.run.config import CONFIG_NAME, Config, load_config
 from qloop.run.finding import Finding, enumerate_names, from_error
-from qloop.run.prepare import Wanted, check_prd, find_prd, pick_runner
+from qloop.run.prepare import Wanted, check_prd, find_prd, is_installed, pick_runner
 from qloop.system.errors import InputMissing, QloopError
 
 OVER = (Status.PASSED, Status.BLOCKED, Status.STALE)
@@ -39,10 +38,10 @@ def load_plan(state_file: Path, root: Path) -> tuple[Plan | None, list[Finding]]
     return plan, [told, *_check_document(plan, root)]
 
 
-def check_runners(plan: Plan | None, config: Config) -> Iterator[Finding]:
+def check_runners(plan: Plan | None, config: Config, root: Path) -> Iterator[Finding]:
     """Which stories would use which runner; without a plan, which runners are installed."""
     if plan is None:
-        yield from _check_tables(config)
+        yield from _check_tables(config, root)
         return
     using: dict[str, list[str]] = {}
     failing: dict[str, tuple[Finding, list[str]]] = {}
@@ -50,7 +49,8 @@ def check_runners(plan: Plan | None, config: Config) -> Iterator[Finding]:
         if story.status in OVER:
             continue
         try:
-            using.setdefault(pick_runner(story, Wanted(), config).name, []).append(story.id)
+            name = pick_runner(story, Wanted(), config, root).name
+            using.setdefault(name, []).append(story.id)
         except QloopError as exc:
             asked = story.runner or config.runner or ""
             failing.setdefault(asked, (from_error("runners", exc), []))[1].append(story.id)
@@ -76,14 +76,14 @@ def _check_document(plan: Plan, root: Path) -> Iterator[Finding]:
     yield Finding("document", "ok", f"{plan.prd_path} is what the plan was made from")
 
 
-def _check_tables(config: Config) -> Iterator[Finding]:
+def _check_tables(config: Config, root: Path) -> Iterator[Finding]:
     for name in config.runners:
         manifest = config.manifest(name)
         if manifest is None:
             continue
         program = manifest.argv[0]
-        if shutil.which(program) is None:
-            text = f"{name} needs {program!r}, which is not on PATH"
+        if not is_installed(manifest, root):
+            text = f"{name} needs {program!r}, which is not installed"
             yield Finding("runners", "warn", text, f"install {program}")
         else:
             yield Finding("runners", "ok", f"{name} is installed")

@@ -59,28 +59,25 @@ class Desk:
 
     def gate_environment(self) -> dict[str, str]:
         """What set-up and gate commands see."""
-        settings = PersonSettings.from_dict(self.terms.settings)
-        return {
-            **base_environment(self.terms.env_pass),
-            **agent_git_environment(
-                settings.name, settings.email, self.dispatch.attempt_id, self.trace
-            ),
-            **self._identity(),
-        }
+        return {**base_environment(self.terms.env_pass), **self._own()}
 
     def agent_environment(self) -> dict[str, str]:
-        """What the agent sees: the above and the manifest's own variables."""
+        """What the agent sees: the above and the manifest's variables, none of qloop's own."""
         runner = self.dispatch.runner
-        return {**self.gate_environment(), **passed_through(runner.env), **runner.set_env}
+        base = base_environment(self.terms.env_pass)
+        return {**base, **passed_through(runner.env), **runner.set_env, **self._own()}
 
     def write_story(self, story: dict[str, Any]) -> None:
         """Put the story where `QLOOP_STORY_FILE` names it."""
         text = json.dumps(story, ensure_ascii=False, indent=2) + "\n"
         self.story_file.write_text(text, encoding="utf-8", errors="backslashreplace")
 
-    def _identity(self) -> dict[str, str]:
+    def _own(self) -> dict[str, str]:
+        """Who the attempt is, to git and to whoever asks."""
         dispatch = self.dispatch
+        settings = PersonSettings.from_dict(self.terms.settings)
         return {
+            **agent_git_environment(settings.name, settings.email, dispatch.attempt_id, self.trace),
             "QLOOP_ATTEMPT": str(dispatch.attempt),
             "QLOOP_ATTEMPT_ID": dispatch.attempt_id,
             "QLOOP_ROLE": "implementer",

@@ -167,7 +167,7 @@ def _dispatch(opened: Opened, story: Story, slot: int, counter: Counter) -> Disp
         story=story.id,
         attempt=number,
         attempt_id=attempt_id(story.id, number, secrets.token_hex(4)),
-        runner=prepare.pick_runner(story, opened.wanted, opened.config),
+        runner=prepare.pick_runner(story, opened.wanted, opened.config, opened.repository.root),
         model=story.model or opened.wanted.model or opened.config.model,
         timeout_s=prepare.story_timeout_s(story, opened.wanted, opened.config),
         slot=slot,

@@ -7,16 +7,15 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from qloop.agents.manifest import LONGEST_ARGUMENT_BYTES, SHELL, command
-from qloop.agents.prompt import bullet_list, render_role
+from qloop.agents.manifest import SHELL, command
 from qloop.agents.signals import Said, parse_signal
 from qloop.plan.model import Phase, Story
+from qloop.run.briefing import Briefing, encode_prompt
 from qloop.run.desk import Desk, EventKind, shown
 from qloop.run.orders import AttemptOrder, Failed
 from qloop.system.clock import render_duration
 from qloop.system.logged import Ended, read_tail, run_logged
 
-PREVIOUS_LOG_BYTES = 8_000
 AGENT_GRACE_S = 5.0
 
 
@@ -36,7 +35,7 @@ def work(desk: Desk, order: AttemptOrder) -> Claim:
         ended, reason = _run_tasks(desk, story, log)
         said = Said("STORY_PASSED" if reason is None else "STORY_FAILED", None, reason or "")
     else:
-        ended = _run_agent(desk, render_prompt(order, story), log)
+        ended = _run_agent(desk, Briefing.of_order(order).render(story), log)
         said = parse_signal(read_tail(log, desk.terms.limits.log_bytes), ended.code or 0)
     desk.emit(
         EventKind.AGENT_ENDED,
@@ -49,34 +48,16 @@ def work(desk: Desk, order: AttemptOrder) -> Claim:
     return Claim(_failure(ended, said, where, desk.dispatch.timeout_s), where)
 
 
-def render_prompt(order: AttemptOrder, story: Story) -> str:
-    """The implementer's prompt: role, story, document, patterns, and the last failure."""
-    return render_role(
-        "implementer",
-        {
-            "story_id": story.id,
-            "story": "\n\n".join(part for part in (story.title, story.description) if part),
-            "criteria": bullet_list(story.acceptance_criteria, "Nothing beyond the story itself."),
-            "tasks": _tasks_text(story),
-            "prd": order.terms.place.prd or "there is none on this machine",
-            "patterns": bullet_list(list(order.patterns), "None yet."),
-            "previous": _previous_text(story, Path(order.terms.place.root)),
-            "checks": _checks_text(order, story),
-        },
-    )
-
-
 def _run_agent(desk: Desk, prompt: str, log: Path) -> Ended:
     manifest = desk.dispatch.runner
     prompt_file = desk.logs / "prompt.md"
-    data = prompt.encode("utf-8", "backslashreplace")
+    data = encode_prompt(prompt, manifest, desk.dispatch.story)
     prompt_file.write_bytes(data)
-    argument = data[:LONGEST_ARGUMENT_BYTES].decode("utf-8", "ignore")
     argv = command(
         manifest,
         {
             "{model}": desk.dispatch.model or "",
-            "{prompt}": argument,
+            "{prompt}": data.decode() if manifest.prompt == "argument" else "",
             "{prompt_file}": str(prompt_file),
             "{story}": desk.dispatch.story,
             "{worktree}": str(desk.workspace.tree),
@@ -158,35 +139,3 @@ def _claim_failure(code: int, said: Said, log: str) -> Failed | None:
         reason = f"the agent said {said.signal}" if said.signal else said.why
         return Failed(phase=Phase.NO_SIGNAL, reason=reason, log=log)
     return None
-
-
-def _tasks_text(story: Story) -> str:
-    parts: list[str] = []
-    for task in story.tasks:
-        head = ": ".join(part for part in (task.id, task.title) if part) or "Step"
-        parts.append("\n".join(filter(None, [f"- {head}", _indent(task.description)])))
-        parts += [f"  - file: {path}" for path in task.file_paths]
-        parts += [f"  - could be done by: `{item}`" for item in task.run]
-    return "\n".join(parts) or "Take the steps that you find right."
-
-
-def _indent(text: str | None) -> str:
-    return "\n".join(f"  {line}" for line in text.split("\n")) if text else ""
-
-
-def _checks_text(order: AttemptOrder, story: Story) -> str:
-    commands = [item for task in story.tasks for item in task.commands]
-    commands += [*story.verify, *order.commands.quality]
-    return bullet_list([f"`{item}`" for item in commands], "No command judges this story.")
-
-
-def _previous_text(story: Story, root: Path) -> str:
-    """Why the last attempt failed, with the end of its log."""
-    if not story.retries.failure_log:
-        return ""
-    last = story.retries.failure_log[-1]
-    text = f"## The last attempt failed\n\nPhase: {last.phase}. {last.reason or ''}"
-    if not last.log or not (root / last.log).is_file():
-        return text
-    tail = read_tail(root / last.log, PREVIOUS_LOG_BYTES)
-    return f"{text}\n\nThe end of its log:\n\n{_indent(tail)}"

@@ -23,6 +23,7 @@ from qloop.repo.line import ensure_line, line_tip, write_lease
 from qloop.repo.names import workspace_base
 from qloop.repo.settings import read_settings
 from qloop.run import holder, prepare, recover
+from qloop.run.briefing import Briefing, encode_prompt
 from qloop.run.config import Config, load_config
 from qloop.run.orders import Limits, Place, Terms
 from qloop.run.planning import make_plan
@@ -92,8 +93,8 @@ def open_run(
         prd = prepare.find_prd(plan, repository.root, given_prd)
         if not wanted.accept_prd_change:
             prepare.check_prd(plan, prd)
-        _check_runners(plan, wanted, config)
         place = _place(repository, private, base, quantum, prd, plan)
+        _check_runners(plan, wanted, config, place)
         opened = _open(repository, store, journal, config, wanted, place, lock)
         opened.notes += [*notes, *_remarks(opened, prd)]
         _recover(opened, former)
@@ -179,11 +180,15 @@ def _check_first(quantum: Path) -> None:
     check_plan(document, str(quantum))
 
 
-def _check_runners(plan: Plan, wanted: Wanted, config: Config) -> None:
-    """Every story that may still run has a runner that could start."""
+def _check_runners(plan: Plan, wanted: Wanted, config: Config, place: Place) -> None:
+    """Every story that may still run has a runner that could start and take its prompt."""
+    briefing = Briefing.of_plan(plan, place)
     for story in plan.stories:
-        if story.status not in (Status.PASSED, Status.BLOCKED, Status.STALE):
-            prepare.pick_runner(story, wanted, config)
+        if story.status in (Status.PASSED, Status.BLOCKED, Status.STALE):
+            continue
+        manifest = prepare.pick_runner(story, wanted, config, Path(place.root))
+        if manifest.prompt == "argument":
+            encode_prompt(briefing.render(story), manifest, story.id)
 
 
 def _place(

@@ -75,11 +75,11 @@ def check_prd(plan: Plan, prd: Prd) -> None:
         )
 
 
-def pick_runner(story: Story, wanted: Wanted, config: Config) -> Manifest:
+def pick_runner(story: Story, wanted: Wanted, config: Config, root: Path) -> Manifest:
     """The runner of one story. Raises RunnerUnavailable, BadInput for an unknown name."""
     name = story.runner or wanted.runner or config.runner or AUTO
     if name == AUTO:
-        return _automatic(story, config)
+        return _automatic(story, config, root)
     if name == SHELL:
         return SHELL_MANIFEST
     manifest = config.manifest(name)
@@ -90,9 +90,11 @@ def pick_runner(story: Story, wanted: Wanted, config: Config) -> Manifest:
             where="qloop.toml",
             fix=f"name one of {known}, or add a table [runners.{name}]",
         )
-    if not _installed(manifest):
+    if not is_installed(manifest, root):
+        place = "there" if "/" in manifest.argv[0] else "on PATH"
         raise RunnerUnavailable(
-            f"the runner {name!r} needs {manifest.argv[0]!r}, which is not on PATH",
+            f"the runner {name!r} needs the command {manifest.argv[0]!r}, which is not {place}",
+            where=f"[runners.{name}]",
             fix=f"install it, or change [runners.{name}] in qloop.toml",
         )
     return manifest
@@ -120,12 +122,12 @@ def _prd_path(plan: Plan, root: Path) -> Path | None:
     return (root / plan.prd_path).resolve() if plan.prd_path else None
 
 
-def _automatic(story: Story, config: Config) -> Manifest:
+def _automatic(story: Story, config: Config, root: Path) -> Manifest:
     if story.tasks and all(task.run for task in story.tasks):
         return SHELL_MANIFEST
     manifests = (config.manifest(name) for name in config.runners)
     for manifest in manifests:
-        if manifest is not None and _installed(manifest):
+        if manifest is not None and is_installed(manifest, root):
             return manifest
     raise RunnerUnavailable(
         f"no runner could work on {story.id}: its tasks carry no `run` commands, "
@@ -135,5 +137,7 @@ def _automatic(story: Story, config: Config) -> Manifest:
     )
 
 
-def _installed(manifest: Manifest) -> bool:
-    return shutil.which(manifest.argv[0]) is not None
+def is_installed(manifest: Manifest, root: Path) -> bool:
+    """Whether the command is there; a relative path with a slash is one in the checkout."""
+    name = manifest.argv[0]
+    return shutil.which(str(root / name) if "/" in name else name) is not None

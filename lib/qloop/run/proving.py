@@ -13,6 +13,7 @@ from qloop.agents.environment import base_environment
 from qloop.plan.model import Plan
 from qloop.repo.bring import bring_files
 from qloop.repo.checkout import Repository
+from qloop.repo.marks import quiet_git_environment
 from qloop.repo.scratch import clean_to, note_setup
 from qloop.repo.settings import PersonSettings
 from qloop.repo.workspace import (
@@ -105,7 +106,7 @@ class Prover:
 
     def _room(self, workspace: Workspace, logs: Path) -> Room:
         limits = self.terms.limits
-        env = base_environment(self.terms.env_pass)
+        env = {**base_environment(self.terms.env_pass), **quiet_git_environment()}
         env |= {
             "QLOOP_ROLE": "gate",
             "QLOOP_RUN": self.terms.run_id,

@@ -88,7 +88,7 @@ def remove_dead_locks(repository: Repository, branch: str) -> list[str]:
             age = time.time() - path.stat().st_mtime
             time.sleep(max(0.0, min(OLD_LOCK_S, OLD_LOCK_S - age)))
             path.unlink()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):  # a branch may lie in the way
             continue
         name = path.relative_to(repository.git_dir)
         removed.append(f"removed the lock {name} of a command that is gone")

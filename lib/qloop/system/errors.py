@@ -55,6 +55,12 @@ class InternalFailure(QloopError):
     exit_code = 70
 
 
+class ProgramMissing(QloopError):
+    """A program that qloop itself needs is not installed."""
+
+    exit_code = 69
+
+
 class RepositoryBusy(QloopError):
     """Another run holds this repository."""
 

@@ -1,0 +1,106 @@
+"""What an implementer is told of its story, and whether its runner can be told that much."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from qloop.agents.manifest import LONGEST_ARGUMENT_BYTES, Manifest
+from qloop.agents.prompt import bullet_list, render_role
+from qloop.plan.model import Plan, Story
+from qloop.run.orders import AttemptOrder, Place
+from qloop.system.errors import BadInput
+from qloop.system.logged import read_tail
+
+PREVIOUS_LOG_BYTES = 8_000
+
+
+class PromptTooLong(BadInput):
+    """The prompt is longer than a command's argument may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What every implementer of a run is told besides its story."""
+
+    prd: str | None
+    root: Path
+    """The person's main checkout, which logs are named from."""
+    patterns: tuple[str, ...]
+    quality: tuple[str, ...]
+
+    @classmethod
+    def of_order(cls, order: AttemptOrder) -> Self:
+        """The briefing of an attempt."""
+        place = order.terms.place
+        return cls(place.prd, Path(place.root), order.patterns, order.commands.quality)
+
+    @classmethod
+    def of_plan(cls, plan: Plan, place: Place) -> Self:
+        """The briefing of an attempt that would be made now."""
+        patterns = tuple(str(item) for item in plan.codebase_patterns)
+        return cls(place.prd, Path(place.root), patterns, tuple(plan.quality_commands))
+
+    def render(self, story: Story) -> str:
+        """The implementer's prompt: role, story, document, patterns, and the last failure."""
+        return render_role(
+            "implementer",
+            {
+                "story_id": story.id,
+                "story": "\n\n".join(part for part in (story.title, story.description) if part),
+                "criteria": bullet_list(
+                    story.acceptance_criteria, "Nothing beyond the story itself."
+                ),
+                "tasks": _tasks_text(story),
+                "prd": self.prd or "there is none on this machine",
+                "patterns": bullet_list(list(self.patterns), "None yet."),
+                "previous": _previous_text(story, self.root),
+                "checks": _checks_text(self.quality, story),
+            },
+        )
+
+
+def encode_prompt(prompt: str, manifest: Manifest, story_id: str) -> bytes:
+    """The prompt's bytes. Raises PromptTooLong where it would have to be too long an argument."""
+    data = prompt.encode("utf-8", "backslashreplace")
+    if manifest.prompt != "argument":
+        return data
+    if len(data) > LONGEST_ARGUMENT_BYTES:
+        raise PromptTooLong(
+            f"the prompt of {story_id} has {len(data)} bytes, "
+            f"and as an argument it may have {LONGEST_ARGUMENT_BYTES}",
+            where=f"[runners.{manifest.name}]",
+            fix='set prompt = "stdin" or "file" there, or shorten the story',
+        )
+    return data.replace(b"\0", b"")  # which no argument can hold
+
+
+def _tasks_text(story: Story) -> str:
+    parts: list[str] = []
+    for task in story.tasks:
+        head = ": ".join(part for part in (task.id, task.title) if part) or "Step"
+        parts.append("\n".join(filter(None, [f"- {head}", _indent(task.description)])))
+        parts += [f"  - file: {path}" for path in task.file_paths]
+        parts += [f"  - could be done by: `{item}`" for item in task.run]
+    return "\n".join(parts) or "Take the steps that you find right."
+
+
+def _indent(text: str | None) -> str:
+    return "\n".join(f"  {line}" for line in text.split("\n")) if text else ""
+
+
+def _checks_text(quality: tuple[str, ...], story: Story) -> str:
+    commands = [item for task in story.tasks for item in task.commands]
+    commands += [*story.verify, *quality]
+    return bullet_list([f"`{item}`" for item in commands], "No command judges this story.")
+
+
+def _previous_text(story: Story, root: Path) -> str:
+    """Why the last attempt failed, with the end of its log."""
+    if not story.retries.failure_log:
+        return ""
+    last = story.retries.failure_log[-1]
+    text = f"## The last attempt failed\n\nPhase: {last.phase}. {last.reason or ''}"
+    if not last.log or not (root / last.log).is_file():
+        return text
+    tail = read_tail(root / last.log, PREVIOUS_LOG_BYTES)
+    return f"{text}\n\nThe end of its log:\n\n{_indent(tail)}"
