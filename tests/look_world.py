@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conftest import Repo
 from qloop.plan.model import Json
 from qloop.state.journal import EventKind, Journal
 from qloop.system.identity import identify, this_process
+from repository import Repo
 
 RUN = "r-20260102T030405Z-4f2a"
 BRANCH = "ql/x"

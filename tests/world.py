@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conftest import Repo
+from repository import Repo
 
 AGENT = Path(__file__).with_name("agent_double.py")
 QLOOP = (sys.executable, "-P", "-m", "qloop")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Repo
 from look_world import World, story
 from qloop.cli.checkup import render_finding
 from qloop.cli.main import main
 from qloop.run.finding import Finding
+from repository import Repo
 
 Captured = pytest.CaptureFixture[str]
 

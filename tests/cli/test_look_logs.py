@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Repo
 from look_world import RUN, World, story
 from qloop.cli.main import main
 from qloop.state.journal import EventKind
+from repository import Repo
 
 Captured = pytest.CaptureFixture[str]
 CapturedBytes = pytest.CaptureFixture[bytes]

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from conftest import Repo
 from look_world import RUN, World, failed, story
 from qloop.cli.main import main
+from repository import Repo
 
 Captured = pytest.CaptureFixture[str]
 

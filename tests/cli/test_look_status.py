@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from conftest import Repo
 from look_world import BRANCH, RUN, World, failed, story
 from qloop.cli.main import main
 from qloop.state.journal import EventKind
+from repository import Repo
 
 Captured = pytest.CaptureFixture[str]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Repo
+from repository import Repo
 from world import QLOOP, World, everything
 
 COMPLETE = "<quantum>COMPLETE</quantum>"
@@ -96,7 +96,7 @@ def test_inside_of_a_hook(world: World, tmp_path: Path) -> None:
 
 NAMES = [
     'it\'s a "repo"',
-    "größe – 試し 🎉",
+    "größe 試し 🎉",
     "-dash",
     "dollar $HOME `id` ;&|",
     "back\\slash",
@@ -467,7 +467,7 @@ READ_ONLY: dict[str, Callable[[World], Path]] = {
     "the state folder": lambda world: world.path / ".qloop",
     "the git directory": lambda world: world.path / ".git",
     "the checkout": lambda world: world.path,
-    "the user's state folder": lambda world: Path(os.environ["XDG_STATE_HOME"]),
+    "the user's state folder": lambda _: Path(os.environ["XDG_STATE_HOME"]),
 }
 
 

@@ -4,13 +4,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from conftest import Repo
 from qloop.repo.checkout import Repository
 from qloop.repo.git import outer_environment
 from qloop.repo.salvage import Salvaged, salvage
 from qloop.repo.settings import read_settings
 from qloop.repo.workspace import Workspace, create_workspace
 from qloop.system import process
+from repository import Repo
 
 NAME = "US-001.1.0123abcd"
 BRANCH = "ql-wt/US-001"

@@ -6,12 +6,12 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
-from conftest import Repo
 from qloop.repo.checkout import Repository
 from qloop.repo.landing import Candidate, LineMoved, land, propose
 from qloop.repo.line import ensure_line, line_ref, write_lease
 from qloop.repo.marks import committer_mark
 from qloop.system import process
+from repository import Repo
 
 BRANCH = "ql/x"
 LIMIT_BYTES = 50_000_000

@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-from conftest import Repo
 from qloop.repo.breach import find_changes, keep_and_undo
 from qloop.repo.changes import Change, Changes
 from qloop.repo.checkout import Repository, find_repository
@@ -11,6 +10,7 @@ from qloop.repo.marks import agent_git_environment
 from qloop.repo.person import Snapshot, take_snapshot
 from qloop.repo.trace import read_trace
 from qloop.system import process
+from repository import Repo
 
 
 class Agent:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Repo
 from qloop.repo.breach import keep_and_undo
 from qloop.system import process
 from repo.person_world import Agent, named, value
+from repository import Repo
 
 
 def stashed(repo: Repo, *texts: str) -> list[str]:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Repo
 from qloop.repo.breach import keep_and_undo
 from qloop.repo.git import Git
 from repo.person_world import Agent, named, value
+from repository import Repo
 
 
 def escaped(repo: Repo, agent: Agent, ref: str) -> str:

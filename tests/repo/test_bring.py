@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Repo
 from qloop.repo.bring import bring_files
 from qloop.repo.workspace import SetupFailed, Workspace
 from repo.attempt_world import World, picture, write
+from repository import Repo
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Repo
 from qloop.repo.git import Git
 from qloop.repo.guard import GuardTripped, check_guard, head_advance
 from qloop.repo.workspace import Workspace
 from qloop.system import process
 from qloop.system.errors import BadInput
 from repo.attempt_world import BRANCH, World, agent, agent_commits, write
+from repository import Repo
 
 
 @pytest.fixture

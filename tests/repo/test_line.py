@@ -48,7 +48,7 @@ def test_missing_branch_is_made_at_a_detached_head(world: World) -> None:
 
 def test_repository_without_a_commit_cannot_have_a_line(tmp_path: Path) -> None:
     """An unborn HEAD is bad input, with the command that mends it."""
-    from conftest import Repo
+    from repository import Repo
 
     path = Repo(tmp_path / "empty").path.resolve()
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import Repo
 from qloop.repo.marks import agent_git_environment, committer_mark, marked_attempt
 from qloop.repo.reflog import entries_since, log_path, parse_reflog
 from qloop.repo.trace import TracedCommand, commands_in, read_trace
 from qloop.system import process
 from repo.person_world import Agent
+from repository import Repo
 
 HANG = "#!/bin/sh\nexec sleep 999\n"
 

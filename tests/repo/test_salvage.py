@@ -7,7 +7,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import Repo
 from qloop.repo.carry import CarryFailed, carry
 from qloop.repo.kept import find_salvage, list_salvage, restore_salvage, show_salvage
 from qloop.repo.scratch import note_setup
@@ -16,6 +15,7 @@ from qloop.system import process
 from qloop.system.clock import parse_utc
 from qloop.system.errors import BadInput
 from repo.attempt_world import BRANCH, World, agent, agent_commits, write
+from repository import Repo
 
 REF = "refs/qloop/attempts/US-001/1"
 

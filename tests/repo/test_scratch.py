@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Repo
 from qloop.repo.scratch import MANY_FILES, clean_to, note_setup
 from qloop.repo.workspace import Workspace
 from qloop.system import process
 from repo.attempt_world import World, agent, picture, write
+from repository import Repo
 
 
 @pytest.fixture

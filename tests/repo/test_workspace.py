@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Repo
 from qloop.repo.checkout import Repository, find_repository
 from qloop.repo.git import GitFailed
 from qloop.repo.guard import check_guard
@@ -24,6 +23,7 @@ from qloop.repo.workspace import (
 from qloop.system import process
 from qloop.system.errors import BadInput
 from repo.attempt_world import BRANCH, NAME, World, agent, agent_commits, picture, write
+from repository import Repo
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from conftest import Repo
 from look_world import World, story
 from qloop.repo.checkout import find_repository
 from qloop.repo.names import workspace_base
@@ -16,6 +15,7 @@ from qloop.run.checkup_places import check_places
 from qloop.run.config import Config
 from qloop.run.finding import Finding
 from qloop.system import process
+from repository import Repo
 
 ATTEMPT = "A.1.0123abcd"
 

@@ -215,7 +215,8 @@ def _open(
     lock: int,
 ) -> Opened:
     """The line and the lease, then the terms that hold for the run."""
-    repaired = recover.remove_dead_locks(repository, place.branch)
+    for text in recover.remove_dead_locks(repository, place.branch):
+        _note(journal, text)
     ensure_line(repository, place.branch)
     gate_timeout_s = wanted.gate_timeout_s
     terms = Terms(
@@ -231,7 +232,7 @@ def _open(
         settings=read_settings(repository).to_dict(),
         env_pass=config.env_pass,
     )
-    return Opened(repository, store, journal, terms, config, wanted, lock, repaired)
+    return Opened(repository, store, journal, terms, config, wanted, lock)
 
 
 def _remarks(opened: Opened, prd: Prd) -> list[str]:
