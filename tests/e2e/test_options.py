@@ -303,6 +303,21 @@ def test_a_gate_that_runs_too_long_is_red_and_says_so(world: World, how: str, ga
     assert world.log() == ["start"]
 
 
+@pytest.mark.parametrize("how", ["flag", "setting"])
+def test_a_coordinator_has_so_much_time(world: World, how: str) -> None:
+    """A wave beyond its limit is ended with all that works in it, and its stories are charged."""
+    world.configure('wave_timeout = "3s"' if how == "setting" else "")
+    world.plan({"id": "A-1", "retries": {"maxAttempts": 1}})
+    world.agent(A_1=[[["write", "half.txt", "half"], ["sleep", 600]]])
+
+    ran = world.run(*(["--wave-timeout", "3s"] if how == "flag" else []))
+
+    assert ran.code == 1
+    assert world.failures("A-1") == ["timeout"]
+    assert "coordinator" in world.story("A-1")["retries"]["failureLog"][0]["reason"]
+    assert world.story("A-1")["retries"]["attempts"] == 1
+
+
 # --- what changes nothing
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from world import QLOOP, World, end_all, everything, processes_with, wait_until
 
 PRD = "# The project\n\n### US-001: The first\n\n### US-002: The second\n\n**Depends on:** US-001\n"
@@ -86,6 +87,35 @@ def test_a_word_that_does_not_fit_is_65(world: World, words: list[str], told: li
     assert ran.err.startswith("error: ")
     assert all(word in ran.err for word in told), ran.err
     assert world.quantum.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["story", word, "A-1"] for word in ("reset", "block", "unblock")),
+        ["plan", "prd.md"],
+        ["plan", "prd.md", "--update"],
+        ["worktree", "clean"],
+        ["status"],
+        ["show", "A-1"],
+        ["logs", "A-1"],
+        [],
+    ],
+)
+@pytest.mark.parametrize(
+    "text",
+    ["{}", "[]", "{", '{"branchName": "x", "stories": [{}, 1]}', '{"branchName": 1, "stories": 2}'],
+)
+def test_a_broken_plan_breaks_no_command(world: World, words: list[str], text: str) -> None:
+    """Whatever stands in the state file, it is refused in words or not needed, and stays."""
+    (world.path / "prd.md").write_text(PRD, encoding="utf-8")
+    world.quantum.write_text(text, encoding="utf-8")
+
+    ran = world.qloop(*words)
+
+    assert ran.code in (0, 65, 66), ran.err
+    assert (ran.code == 0) == ("error: " not in ran.err)
+    assert world.quantum.read_text("utf-8") == text
 
 
 def test_what_changes_state_waits_for_the_end_of_a_run(world: World) -> None:
@@ -173,6 +203,8 @@ def test_a_plan_is_compiled_and_kept(world: World) -> None:
     """`plan` writes the file, says what it did, and is deterministic but for the time."""
     (world.path / "prd.md").write_text(PRD, encoding="utf-8")
 
+    (world.path / "sub").mkdir()
+
     made = world.qloop("plan", "prd.md", "--json")
     elsewhere = world.qloop("plan", "prd.md", "--out", "sub/other.json")
     other = json.loads((world.path / "sub/other.json").read_text("utf-8"))
@@ -211,6 +243,18 @@ def test_an_unfinished_plan_stays_and_a_finished_one_is_archived(world: World) -
     assert str(kept) in replaced.err
     assert json.loads(kept.read_text("utf-8")) == finished
     assert world.document["project"] == "Next"
+
+
+def test_a_plan_into_a_folder_that_is_not_there(world: World) -> None:
+    """It is refused in words; no folder is made."""
+    (world.path / "prd.md").write_text(PRD, encoding="utf-8")
+
+    ran = world.qloop("plan", "prd.md", "--out", "no/such/folder/plan.json")
+
+    assert ran.code == 66, ran.err
+    assert ran.err.startswith("error: ")
+    assert "no/such/folder" in ran.err
+    assert not (world.path / "no").exists()
 
 
 # --- init, validate, waves
@@ -483,5 +527,6 @@ def test_bare_qloop_starts_nothing(world: World) -> None:
     ran = world.qloop()
 
     assert ran.code == 0, ran.err
-    assert "A-1" in ran.out + ran.err
+    assert "ql/feature" in ran.out
+    assert "qloop run" in ran.out
     assert everything(world.path) == before

@@ -104,7 +104,7 @@ def _is_running(pid: int) -> bool:
 
 def check_nothing_left(world: World) -> None:
     """No worktree, start commit, lock file of a reference, or active worktree is left."""
-    assert world.worktrees() == []
+    assert world.worktrees() == [], [str(path) for path in world.worktrees()]
     assert world.refs("refs/qloop/start") == {}
     assert list((world.path / ".git").rglob("refs/**/*.lock")) == []
     assert world.document["execution"]["activeWorktrees"] == []

@@ -316,15 +316,20 @@ def test_the_persons_configuration_and_hooks_do_not_bend_a_landing(world: World)
     assert not list(world.repository.git_dir.glob("sharedindex*"))
 
 
-def test_landings_leave_no_files_behind(world: World, tmp_path: Path) -> None:
+def test_landings_leave_no_files_behind(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a merge needs is gone when it is done, also when it ends in an error."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))  # else that of all tests at once
     agent = world.agent("US-1")
     agent.commit("work", {"a.txt": "a\n", "qloop.toml": "x\n"})
     with pytest.raises(LandingRefused):
         world.propose(agent, copy_files=("a.txt",))
     world.land(agent)
 
-    assert not list(Path(tempfile.gettempdir()).glob("qloop-merge-*"))
+    assert list(folder.iterdir()) == []
     assert sorted(path.name for path in world.repository.private.glob("*")) == []
 
 

@@ -1,6 +1,7 @@
 """What commands share: the types and options that they all spell the same way.
 
-Errors: click.BadParameter for an option's value, which the door turns into exit code 64.
+Errors: click.BadParameter for an option's value, which the door turns into exit code 64;
+InputMissing for a document, a folder or a repository that is not there.
 """
 
 from pathlib import Path
@@ -51,6 +52,10 @@ def checked_place(prd: Path | None) -> Repository:
 def resolve_quantum(root: Path, option: Path | None) -> Path:
     """The state file's real path: as given, seen from the current folder, or the default in *root*.
 
-    Links are followed, so that replacing the file replaces what the link points at.
+    Links are followed, so that replacing the file replaces what the link points at. Raises
+    InputMissing where its folder is not there.
     """
-    return (root / STATE_FILE if option is None else option).resolve()
+    path = (root / STATE_FILE if option is None else option).resolve()
+    if not path.parent.is_dir():
+        raise InputMissing("there is no such folder", where=str(path.parent), fix="make it first")
+    return path

@@ -8,6 +8,7 @@ from pathlib import Path
 from qloop.cli.context import checked_place, resolve_quantum
 from qloop.repo.checkout import Repository, find_repository
 from qloop.run.prepare import PrdChanged, Wanted
+from qloop.system.errors import PersonNeeded
 from qloop.ui import console
 
 STANDARD_OUTPUT = 1
@@ -59,13 +60,19 @@ def run_in(
     as_json: bool = False,
 ) -> int:
     """A whole run with its progress and summary; its exit code."""
+    from qloop.agents.signals import render_signal
     from qloop.run.engine import run_whole
     from qloop.ui.progress import Follower, PlainLines, show_json
     from qloop.ui.summary import show_summary
 
     journal = repository.root / ".qloop" / "events.jsonl"
     follower = Follower(journal, show_json if as_json else PlainLines())
-    done = run_whole(repository, state_file, prd, wanted, follower.look)
+    try:
+        done = run_whole(repository, state_file, prd, wanted, follower.look)
+    except PersonNeeded:
+        if not as_json:
+            console.result(render_signal("WAITING"))
+        raise
     if not as_json:
         show_summary(done.plan, done.events, done.ending.signal, done.ending.reasons)
     return done.ending.exit_code

@@ -159,6 +159,7 @@ def persons_git(cwd: Path, *args: str) -> process.Completed:
     """Run git as the person would in *cwd*, with their configuration but none of `GIT_*`."""
     env = {**outer_environment(), "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
     env["GIT_TERMINAL_PROMPT"] = "0"
+    env.pop("QLOOP_RUN", None)  # by it a later run ends what outlives a killed one, but not this
     try:
         return process.run(["git", *args], cwd=cwd, env=env)
     except FileNotFoundError as exc:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qloop.plan.document import load_document
+from qloop.plan.validate import check_plan
 from qloop.repo.checkout import Repository
 from qloop.repo.names import parse_attempt_id
 from qloop.repo.workspace import Workspace, find_workspaces
@@ -50,10 +51,10 @@ def clean(repository: Repository, quantum: Path, *, everything: bool, dry_run: b
 def _resumable(found: Iterable[Workspace], quantum: Path) -> dict[str, str]:
     """Worktrees of stories that a dead run left at work, with the reason to keep them."""
     try:
-        stories = load_document(quantum).get("stories") or []
+        plan = check_plan(load_document(quantum), str(quantum))
     except QloopError:
         return {}
-    at_work = {story["id"] for story in stories if story.get("status") == "in_progress"}
+    at_work = {story.id for story in plan.stories if story.status == "in_progress"}
     kept: dict[str, str] = {}
     for one in found:
         name = parse_attempt_id(one.name)

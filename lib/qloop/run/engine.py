@@ -41,6 +41,7 @@ def run_whole(
     with ExitStack() as undo:
         interrupts = Interrupts()
         undo.callback(interrupts.close)
+        undo.callback(on_progress)
         opened = open_run(repository, quantum, given_prd, wanted, interrupts.cancel)
         undo.callback(release, opened.lock)
         return _run(opened, interrupts, on_progress)
@@ -66,7 +67,6 @@ def _run(opened: Opened, interrupts: Interrupts, on_progress: Callable[[], None]
         counter=dispatch.read_counter(opened),
     )
     ending = close_run(opened, driver.run())
-    on_progress()
     return Done(
         ending=ending,
         plan=opened.plan(),

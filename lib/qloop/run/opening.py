@@ -3,8 +3,10 @@
 Errors: those of `prepare`, and whatever the state file or the repository cannot be used for.
 """
 
+import os
 import secrets
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +34,7 @@ from qloop.state.journal import EventKind, Journal
 from qloop.state.ownership import DRIVER, PLAN
 from qloop.state.store import Store, store_for
 from qloop.system.cancel import Cancel
-from qloop.system.errors import BadInput, Faults, InputMissing
+from qloop.system.errors import BadInput, Faults, InputMissing, PersonNeeded
 
 BY_HAND = "coordinator by hand"
 
@@ -89,6 +91,7 @@ def open_run(
         undo.callback(holder.release, lock)
         former = _succeed(private, journal, base, "coordinator")
         undo.callback(holder.write_holder, private, journal.run_id, "coordinator", ended=True)
+        undo.enter_context(_waiting_noted(journal))
         store, plan, notes = _take_plan(repository, quantum, given_prd, journal)
         prd = prepare.find_prd(plan, repository.root, given_prd)
         if not wanted.accept_prd_change:
@@ -128,12 +131,23 @@ def open_by_hand(repository: Repository, quantum: Path, given_prd: Path | None) 
     return opened
 
 
+@contextmanager
+def _waiting_noted(journal: Journal) -> Iterator[None]:
+    """A run that waits for a person before it began has ended all the same, and says so."""
+    try:
+        yield
+    except PersonNeeded as exc:
+        journal.append(EventKind.RUN_ENDED, signal="WAITING", exit_code=3, reasons=[str(exc)])
+        raise
+
+
 def _succeed(private: Path, journal: Journal, base: Path, mode: str) -> holder.Holder | None:
     """End what the former holder left alive, name this run as the holder, return the former."""
     former = holder.read_holder(private)
     if former is not None and former.ended_at is None:
         recover.end_processes(journal, former.run_id, (base,))
     holder.write_holder(private, journal.run_id, mode)
+    os.environ["QLOOP_RUN"] = journal.run_id  # a later run ends what outlives this process
     return former
 
 

@@ -41,6 +41,7 @@ def plan_into(store: Store, prd: Path, root: Path, *, update: bool, archive: Pat
         store.replace(made)
         return Planned(made, (f"{len(made['stories'])} stories in {store.path.name}",))
     former = store.read()
+    check_plan(former, str(store.path))
     if update:
         updated = update_plan(former, made)
         check_plan(updated.document, str(prd))

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 from qloop.plan.model import Json
+from qloop.plan.validate import check_plan
 from qloop.repo.checkout import Repository
 from qloop.run import holder
 from qloop.run.inside import check_outside
 from qloop.state.ownership import DRIVER
-from qloop.state.store import store_for
-from qloop.system.errors import BadInput
+from qloop.state.store import Store, store_for
+from qloop.system.errors import BadInput, InputMissing
 
 Word = Literal["reset", "block", "unblock"]
 
@@ -26,6 +27,7 @@ def change_story(repository: Repository, quantum: Path, story_id: str, word: Wor
         raise holder.busy(holder.private_folder(repository))
     try:
         store = store_for(quantum, repository.root)
+        _check_fits(store, story_id, word)
         store.adopt()
         with store.transaction(DRIVER) as draft:
             story = _find(draft, story_id, quantum)
@@ -35,8 +37,22 @@ def change_story(repository: Repository, quantum: Path, story_id: str, word: Wor
         holder.release(lock)
 
 
+def _check_fits(store: Store, story_id: str, word: Word) -> None:
+    """Raise where the word cannot be carried out, before anything is written."""
+    try:
+        document = store.read()
+    except InputMissing:
+        raise
+    except BadInput:
+        return  # the store restores what does not parse, or says why it cannot
+    check_plan(document, str(store.path))
+    _change(_find(document, story_id, store.path), word, store.path)
+
+
 def _change(story: Json, word: Word, quantum: Path) -> None:
     if word == "block":
+        if story.get("status") == "passed":
+            raise BadInput(f"{story['id']} has passed, it runs no more", where=str(quantum))
         story["status"] = "blocked"
         return
     if word == "unblock" and story.get("status") not in ("blocked", "stale"):

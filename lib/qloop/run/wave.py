@@ -144,7 +144,7 @@ def start_wave(order: WaveOrder, limit_s: float, inherited: tuple[int, ...]) -> 
         child = start_child(
             _argv(order, reports_write),
             cwd=Path(place.root),
-            env=_environment(order.terms.run_id),
+            env=_environment(),
             stdin=control_read,
             out=out,
             err=folder / f"{order.wave}.err",
@@ -177,14 +177,10 @@ def _argv(order: WaveOrder, reports: int) -> list[str]:
     return [*words, "--reports", str(reports)]
 
 
-def _environment(run_id: str) -> dict[str, str]:
-    """qloop's own environment, in which this very package is imported; agents do not get it.
-
-    It names the run, so that a later one finds what outlived it.
-    """
+def _environment() -> dict[str, str]:
+    """qloop's own environment, in which this very package is imported; agents do not get it."""
     outer = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    package = str(Path(__file__).resolve().parents[2])
-    return {**outer, "PYTHONPATH": package, "QLOOP_RUN": run_id}
+    return {**outer, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
 
 
 def _send(control: int, order: WaveOrder) -> None:
