@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def main() -> None:
 
 def do(name: str, words: list[Any], prompt: str) -> None:
     """Carry out one step."""
-    actions = {
+    actions: dict[str, Callable[[], object]] = {
         "write": lambda: _write(words[0], words[1]),
         "append": lambda: _append(words[0], words[1]),
         "remove": lambda: Path(words[0]).unlink(),

@@ -129,7 +129,7 @@ def test_a_coordinator_that_outlives_its_driver_is_ended_and_lands_nothing(world
     assert gone(below)
     landed = world.events("story.landed")
     assert [event["attempt"] for event in landed] == [2]
-    assert world.log() == ["start", "A-1: A-1"]
+    assert world.log() == ["start", "A-1"]
     check_uncharged(world)
     check_nothing_left(world)
 
@@ -215,7 +215,7 @@ def test_a_blocked_wave_is_pending_again_and_tried_later(world: World) -> None:
         "WAVE_PASSED",
         "WAVE_PASSED",
     ]
-    assert world.log() == ["start", "B-1: B-1", "A-1: A-1"]
+    assert world.log() == ["start", "B-1", "A-1"]
     check_uncharged(world)
     check_nothing_left(world)
 
@@ -262,7 +262,7 @@ def test_a_persons_edits_during_a_run_count(world: World) -> None:
     ran = finish(world, process)
 
     assert (ran.code, ran.signal) == (0, COMPLETE), ran.err
-    assert world.log() == ["start", "A-1: A-1", "B-1: a better title", "C-1: added"]
+    assert world.log() == ["start", "A-1", "B-1: a better title", "C-1: added"]
     assert world.story("B-1")["priority"] == 7
     assert world.statuses() == dict.fromkeys(("A-1", "B-1", "C-1"), "passed")
 
@@ -324,4 +324,4 @@ def test_edits_between_runs_count_entirely(world: World) -> None:
 
     assert ran.code == 1, ran.err
     assert world.statuses() == {"A-1": "passed", "B-1": "blocked"}
-    assert world.log() == ["start", "A-1: A-1", "A-1: again"]
+    assert world.log() == ["start", "A-1", "A-1: again"]

@@ -4,6 +4,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -226,8 +227,9 @@ def test_a_settings_file_that_is_not_utf8_is_65(world: World) -> None:
 def test_a_wrong_variable_is_65_by_its_name(world: World, name: str, value: str) -> None:
     """A variable's fault names the variable, not the file."""
     world.plan({"id": "A-1"})
+    env: dict[str, Any] = {name: value}
 
-    ran = world.run(**{name: value})
+    ran = world.run(**env)
 
     assert_refused(ran, 65, name, value)
 

@@ -1,11 +1,13 @@
 """Ending a run from outside: Ctrl-C, TERM, HUP, `qloop stop`; and waves that run out of time."""
 
+import fcntl
 import json
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
+
 from victims import (
     agents,
     check_nothing_left,
@@ -15,7 +17,6 @@ from victims import (
     plan_four,
     send,
 )
-
 from world import QLOOP, Ran, World, wait_until
 
 INTERRUPTED = "<quantum>INTERRUPTED</quantum>"
@@ -128,9 +129,7 @@ def test_twice_ends_all_at_once(world: World) -> None:
 
 def heard(pid: int) -> bool:
     """Whether no SIGINT is pending for a process any more."""
-    status = Path(f"/proc/{pid}/status").read_text("utf-8")
-    fields = dict(line.split(":", 1) for line in status.splitlines())
-    pending = int(fields["SigPnd"], 16) | int(fields["ShdPnd"], 16)
+    pending = signal_mask(pid, "SigPnd") | signal_mask(pid, "ShdPnd")
     return not pending & 1 << (signal.SIGINT - 1)
 
 
@@ -263,7 +262,7 @@ def test_ending_one_wave_loses_nothing_of_another(world: World) -> None:
     first, second = (event["data"]["process"]["pid"] for event in world.events("wave.started"))
     wait_until(lambda: len(world.events("agent.started")) == 3)
     send(signal.SIGSTOP, first)
-    wait_until(lambda: gone([first]) or (world.flags / "go").touch())
+    (world.flags / "go").touch()
     ran = finish(process)
 
     assert ran.code == 1, ran.err
@@ -292,3 +291,64 @@ def test_the_clock_of_a_wave_stands_while_it_waits_to_land(world: World) -> None
     ran = finish(process)
 
     assert ran.code == 0, ran.err
+
+
+def test_an_interrupt_while_the_run_waits_for_the_lock_ends_it(world: World) -> None:
+    """Another command has the repository for a moment, or hangs: Ctrl-C ends the wait."""
+    plan_four(world)
+    lock = world.path / ".git/qloop/run.lock"
+    lock.parent.mkdir()
+    with lock.open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        process = world.start("run")
+        wait_until(lambda: catches(process.pid, signal.SIGHUP))
+        process.send_signal(signal.SIGINT)
+        ran = finish(process)
+
+    assert ran.code == 130, ran.err
+    assert not (world.path / ".qloop/run.json").exists()
+
+
+def catches(pid: int, signum: int) -> bool:
+    """Whether a process has a handler for a signal."""
+    return bool(signal_mask(pid, "SigCgt") & 1 << (signum - 1))
+
+
+def signal_mask(pid: int, name: str) -> int:
+    """A set of signals of a process, as a mask. Source: proc(5)."""
+    status = Path(f"/proc/{pid}/status").read_text("utf-8")
+    fields = dict(line.split(":", 1) for line in status.splitlines())
+    return int(fields[name], 16)
+
+
+def test_a_driver_that_fails_leaves_nothing_running(world: World) -> None:
+    """Its other waves are ended too; the next run takes up what they did."""
+    world.plan({"id": "A-1"}, {"id": "B-1", "dependsOn": ["C-1"]}, {"id": "C-1"})
+    waiting = [["ignore", "SIGTERM"], ["wait-for", str(world.flags / "go")]]
+    writing = {
+        one: [["write", f"{one}.txt", f"{one}\n"], ["touch", str(world.flags / one)]]
+        for one in "ABC"
+    }
+    world.agent(
+        A_1=[[*writing["A"], *waiting]], B_1=[[*writing["B"], *waiting]], C_1=[writing["C"]]
+    )
+    process = world.start("run")
+    wait_until(lambda: at_work(world))
+    below = [*coordinators(process.pid), *agents(world)]
+    journal = world.path / ".qloop/events.jsonl"
+    first = world.events("wave.started")[0]["data"]["process"]["pid"]
+    kept = journal.rename(journal.with_name("kept"))
+    journal.mkdir()
+    send(signal.SIGKILL, first)
+    ran = finish(process)
+    left = [pid for pid in below if not gone([pid])]
+    journal.rmdir()
+    kept.rename(journal)
+    (world.flags / "go").touch()
+    again = world.run()
+
+    assert len(below) == 4
+    assert ran.code not in (0, 1, 2, 3), ran.err
+    assert left == []
+    assert (again.code, again.signal) == (0, "<quantum>COMPLETE</quantum>"), again.err
+    assert world.files().keys() >= {"A.txt", "B.txt", "C.txt"}

@@ -122,7 +122,7 @@ def test_who_says_how_many_at_once(
     world.configure("" if setting is None else f"max_parallel = {setting}")
     top: dict[str, Any] = {} if execution is None else {"execution": {"maxParallel": execution}}
     world.plan(*({"id": f"S-{number}"} for number in range(6)), **top)
-    env = {} if outer is None else {"QLOOP_MAX_PARALLEL": outer}
+    env: dict[str, Any] = {} if outer is None else {"QLOOP_MAX_PARALLEL": outer}
 
     ran = world.run("--dry-run", "--json", *flags, **env)
     shown = world.qloop("waves", "--next", "--json", **env)
@@ -138,11 +138,9 @@ def test_never_more_at_once_than_asked(world: World, how: str) -> None:
     top: dict[str, Any] = {"execution": {"maxParallel": 2}} if how == "plan" else {}
     world.plan(*({"id": f"S-{number}"} for number in range(5)), **top)
     world.agent(**{"*": [at_once(world, 2)]})
+    env: dict[str, Any] = {"QLOOP_MAX_PARALLEL": "2"} if how == "environment" else {}
 
-    ran = world.run(
-        *(["--max-parallel", "2"] if how == "flag" else []),
-        **({"QLOOP_MAX_PARALLEL": "2"} if how == "environment" else {}),
-    )
+    ran = world.run(*(["--max-parallel", "2"] if how == "flag" else []), **env)
 
     assert ran.code == 0, ran.err
     assert most_at_once(world) == 2
@@ -265,7 +263,9 @@ def test_max_retries_of_zero_lets_a_failed_story_be(world: World) -> None:
 @pytest.mark.parametrize("how", ["flag", "environment", "setting", "story", "number"])
 def test_an_agent_has_so_much_time(world: World, how: str) -> None:
     """An agent beyond its limit is ended and charged; the story's own limit wins."""
-    own: dict[str, Any] = {"story": {"timeout": "1s"}, "number": {"timeout": 1}}.get(how, {})
+    limits: dict[str, dict[str, Any]] = {"story": {"timeout": "1s"}, "number": {"timeout": 1}}
+    own = limits.get(how, {})
+    env: dict[str, Any] = {"QLOOP_TIMEOUT": "1s"} if how == "environment" else {}
     world.configure('timeout = "1s"' if how == "setting" else "")
     world.plan({"id": "A-1", "retries": {"maxAttempts": 1}, **own})
     world.agent(A_1=[[["write", "half.txt", "half"], ["sleep", 600]]])
@@ -273,7 +273,7 @@ def test_an_agent_has_so_much_time(world: World, how: str) -> None:
     ran = world.run(
         *(["--timeout", "1s"] if how == "flag" else []),
         *(["--timeout", "10m"] if own else []),
-        **({"QLOOP_TIMEOUT": "1s"} if how == "environment" else {}),
+        **env,
     )
 
     assert ran.code == 1

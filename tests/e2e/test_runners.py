@@ -106,7 +106,7 @@ def test_a_long_prompt_on_standard_input_arrives_whole(world: World) -> None:
 
 # --- the environment
 
-OUTER = {
+OUTER: dict[str, Any] = {
     "CLAUDECODE": "1",
     "GIT_AUTHOR_NAME": "Mallory",
     "GIT_EDITOR": "vi",
@@ -137,8 +137,8 @@ EXPECTED = {
 def seen(path: Path) -> dict[str, str]:
     """A dumped environment, without what the shell and this machine add."""
     pairs = (entry.split("=", 1) for entry in path.read_text("utf-8").split("\0") if entry)
-    own = ("PWD", "OLDPWD", "SHLVL", "_", "LC_CTYPE")
-    own += ("SSL_CERT_DIR", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE")
+    own = {"PWD", "OLDPWD", "SHLVL", "_", "LC_CTYPE"}
+    own |= {"SSL_CERT_DIR", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE"}
     return {name: value for name, value in pairs if name not in own}
 
 

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,7 +50,6 @@ class Bench:
         cancel: Cancel | None = None,
         grace_s: float = 60,
         on_start: Callable[[ProcessId], None] | None = None,
-        spare: Callable[[], Container[int]] = frozenset,
     ) -> Ended:
         """`run_logged` in the folder, with the zoo's mark."""
         self.log.parent.mkdir(exist_ok=True)
@@ -66,7 +65,6 @@ class Bench:
             cancel=cancel,
             grace_s=grace_s,
             on_start=on_start or self.started.append,
-            spare=spare,
         )
 
     def sh(
@@ -297,18 +295,6 @@ def test_many_at_once_do_not_touch_each_other(bench: Bench) -> None:
     cancel.close()
     assert [one.code for one in ended] == [-signal.SIGTERM, 1, 2, 3]
     assert [one.cancelled for one in ended] == [True, False, False, False]
-
-
-def test_what_the_caller_spares_lives_on(bench: Bench) -> None:
-    """A marked process whose pid the caller names is left alone."""
-    other = bench.zoo.start(["sleep", "600"])
-
-    bench.run(["true"], spare=lambda: {other})
-    spared = is_running(other)
-    bench.run(["true"])
-
-    assert spared
-    assert not is_running(other)
 
 
 @pytest.mark.parametrize("code", ["0", "3"])

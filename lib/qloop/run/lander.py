@@ -119,7 +119,7 @@ class Lander:
                 outcome.start,
                 outcome.tip,
                 story=dispatch.story,
-                title=story.title or dispatch.story,
+                title=story.title or "",
                 attempt=dispatch.attempt,
                 attempt_id=dispatch.attempt_id,
                 state_paths=state_paths(self.terms),

@@ -8,9 +8,9 @@ its output could not be kept.
 
 import os
 import tempfile
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from qloop.system import process
@@ -53,20 +53,17 @@ def run_logged(
     cancel: Cancel | None = None,
     grace_s: float = 5.0,
     on_start: Callable[[ProcessId], None] | None = None,
-    spare: Callable[[], Container[int]] = frozenset,
 ) -> Ended:
     """Run a command in its own session and end its whole tree, however it ends.
 
     Its standard input is *stdin*, then end of file; output and errors go to *log*, of at most
     *log_bytes* (see `CappedLog`). After *timeout_s*, or once *cancel* is set, it gets SIGTERM,
     and SIGKILL *grace_s* later. With no time at all, or cancelled before, it is not started.
-    *on_start* is told the process; *spare* gives the pids that are never taken for its members.
+    *on_start* is told the process.
     """
-    if cancel is not None and cancel.is_set:
-        return Ended(None, cancelled=True)
-    if timeout_s <= 0:
-        return Ended(None, timed_out=True)
-    check_proc()  # before there is a process that could not be ended
+    refused = _not_started(timeout_s, cancel)
+    if refused is not None:
+        return refused
     kept = CappedLog(log, log_bytes)
     begun = monotonic_s()
     with ExitStack() as stack:
@@ -77,17 +74,30 @@ def run_logged(
             exited = process.await_exit(pid, timeout_s=timeout_s, wake=_wake_of(cancel))
             seconds = monotonic_s() - begun
         finally:
-            survivors = end_tree([pid], marks, grace_s=grace_s, spare=spare())
+            survivors = end_tree([pid], marks, grace_s=grace_s)
             code = _read_code(pid)
+    return replace(
+        _how(code, exited, cancel), seconds=seconds, survivors=survivors, bytes_seen=kept.bytes_seen
+    )
+
+
+def _not_started(timeout_s: float, cancel: Cancel | None) -> Ended | None:
+    """How a command ends that must not be started at all; None for one that may."""
+    if cancel is not None and cancel.is_set:
+        return Ended(None, cancelled=True)
+    if timeout_s <= 0:
+        return Ended(None, timed_out=True)
+    check_proc()  # before there is a process that could not be ended
+    return None
+
+
+def _how(code: int | None, exited: bool, cancel: Cancel | None) -> Ended:
     cancelled = not exited and cancel is not None and cancel.is_set
     return Ended(
         code,
         timed_out=not exited and not cancelled,
         cancelled=cancelled,
         lost=code is None,
-        seconds=seconds,
-        survivors=survivors,
-        bytes_seen=kept.bytes_seen,
     )
 
 
