@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from victims import (
     agents,
     check_nothing_left,
@@ -16,7 +17,6 @@ from victims import (
     kill,
     send,
 )
-
 from world import Ran, World, wait_until
 
 COMPLETE = "<quantum>COMPLETE</quantum>"

@@ -10,7 +10,7 @@ import pytest
 
 from qloop.run.orders import Limits, Place, Report, Terms, WaveOrder
 from qloop.run.wave import Wave
-from qloop.system.child import start_child
+from qloop.system import process
 from qloop.system.clock import monotonic_s
 
 LIMIT_S = 1000.0
@@ -33,18 +33,17 @@ def wave(tmp_path: Path) -> Iterator[tuple[Wave, int]]:
     reports, reports_write = os.pipe()
     os.set_blocking(reports, False)
     out = tmp_path / "out"
-    child = start_child(
-        [sys.executable, "-c", "import time; time.sleep(600)"],
-        cwd=tmp_path,
-        env=os.environ,
-        stdin=control_read,
-        out=out,
-        err=tmp_path / "err",
-        pass_fds=(),
-    )
+    with out.open("wb") as said:
+        pid = process.start(
+            [sys.executable, "-c", "import time; time.sleep(600)"],
+            cwd=tmp_path,
+            env=os.environ,
+            stdin=control_read,
+            output=said.fileno(),
+        )
     made = Wave(
         order=WaveOrder(wave="wave-1", terms=terms, dispatches=()),
-        child=child,
+        pid=pid,
         control=control,
         reports=reports,
         out=out,
@@ -53,7 +52,7 @@ def wave(tmp_path: Path) -> Iterator[tuple[Wave, int]]:
     )
     yield made, reports_write
     made.end_tree(grace_s=5)
-    made.close({child.pid})
+    made.close({pid})
     os.close(control_read)
     os.close(reports_write)
 

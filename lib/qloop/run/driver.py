@@ -109,8 +109,7 @@ class Driver:
         wave = dispatch.start(self.opened, plan, stories, self.slots, self.counter)
         self.started += 1
         self.waves[wave.wave_id] = wave
-        selector.register(wave.reports, selectors.EVENT_READ, lambda: self._listen(wave))
-        selector.register(wave.child, selectors.EVENT_READ, lambda: self._end(selector, wave))
+        selector.register(wave.reports, selectors.EVENT_READ, lambda: self._hear(selector, wave))
         self.on_progress()
 
     def _wait(self, selector: selectors.BaseSelector) -> None:
@@ -119,10 +118,7 @@ class Driver:
         if self.kill_at is not None:
             limits.append(self.kill_at)
         timeout = min(LONGEST_SLEEP_S, max(0.0, min(limits) - monotonic_s())) if limits else None
-        ready = selector.select(timeout)
-        # A coordinator's reports come before its end, whatever order the selector gives.
-        ready.sort(key=lambda pair: pair[0].fileobj in [w.child for w in self.waves.values()])
-        for key, _ in ready:
+        for key, _ in selector.select(timeout):
             key.data()
         now = monotonic_s()
         for wave in list(self.waves.values()):
@@ -150,12 +146,15 @@ class Driver:
                 self._settle(wave, report.settled.story, report.settled, wave.end_so_far())
         self.on_progress()
 
+    def _hear(self, selector: selectors.BaseSelector, wave: Wave) -> None:
+        self._listen(wave)
+        if wave.gone:
+            self._end(selector, wave)
+
     def _end(self, selector: selectors.BaseSelector, wave: Wave) -> None:
         """A coordinator is gone: settle what it left, and check its word against the truth."""
-        self._listen(wave)
         selector.unregister(wave.reports)
-        selector.unregister(wave.child)
-        end = wave.close({other.child.pid for other in self.waves.values()})
+        end = wave.close({other.pid for other in self.waves.values()})
         del self.waves[wave.wave_id]
         if end.signal == "BLOCKED" and end.cause is None:
             self._blocked(wave)

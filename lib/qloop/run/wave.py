@@ -12,14 +12,14 @@ from pydantic import ValidationError
 from qloop.agents.signals import parse_signal
 from qloop.run.orders import Dispatch, Report, WaveOrder
 from qloop.run.settle import CRASHED, OUT_OF_TIME, STOPPED, End
-from qloop.system.child import Child, start_child
+from qloop.system import process
 from qloop.system.clock import monotonic_s
 from qloop.system.identity import identify
 from qloop.system.tree import Marks, end_orphans, end_tree
 
 READ_BYTES = 65536
 COORDINATOR_GRACE_S = 5.0
-REST_GRACE_S = 0.5
+EXIT_S = 5.0
 REMNANT_GRACE_S = 2.0
 
 
@@ -28,7 +28,7 @@ class Wave:
     """One coordinator at work for the driver."""
 
     order: WaveOrder
-    child: Child
+    pid: int
     control: int
     """The pipe on which the coordinator hears the driver; its end means the driver is gone."""
     reports: int
@@ -41,6 +41,8 @@ class Wave:
     cause: str | None = None
     unsettled: dict[str, Dispatch] = field(default_factory=dict)
     landed: set[str] = field(default_factory=set)
+    gone: bool = False
+    """The reports have ended, and so has the coordinator, which alone could write them."""
     _rest: bytes = b""
 
     @property
@@ -55,8 +57,8 @@ class Wave:
 
     def identity(self) -> dict[str, object]:
         """The coordinator's process, as the journal records it."""
-        found = identify(self.child.pid)
-        return found.to_json() if found is not None else {"pid": self.child.pid}
+        found = identify(self.pid)
+        return found.to_json() if found is not None else {"pid": self.pid}
 
     def deadline(self) -> float | None:
         """When it is out of time, on the monotonic clock; None while its clock stands."""
@@ -70,6 +72,7 @@ class Wave:
             except BlockingIOError:
                 return
             if not data:
+                self.gone = True
                 return
             *lines, self._rest = (self._rest + data).split(b"\n")
             for line in lines:
@@ -92,7 +95,7 @@ class Wave:
             env=tuple(f"QLOOP_ATTEMPT_ID={name}" for name in names),
             folders=tuple(base / f"{name}{end}" for name in names for end in ("", ".tmp")),
         )
-        end_tree([self.child.pid], marks, grace_s=grace_s)
+        end_tree([self.pid], marks, grace_s=grace_s)
 
     def end_so_far(self) -> End | None:
         """Why it is being ended, while its last reports come in; None where it is not."""
@@ -103,9 +106,10 @@ class Wave:
 
         What it started became this process's children; *coordinators* are those that did not.
         """
+        process.await_exit(self.pid, timeout_s=EXIT_S)
         self.end_tree(grace_s=REMNANT_GRACE_S)
         end_orphans(coordinators, grace_s=REMNANT_GRACE_S)
-        code = self.child.wait()  # only now: until then its pid is no other's
+        code = _read_code(self.pid)  # only now: until then its pid is no other's
         os.close(self.control)
         os.close(self.reports)
         text = self.out.read_text(encoding="utf-8", errors="replace")
@@ -132,6 +136,13 @@ class Wave:
         self.running_since = None if self.waiting > 0 else now
 
 
+def _read_code(pid: int) -> int | None:
+    try:
+        return process.wait_status(pid)
+    except process.StatusLost:
+        return None
+
+
 def start_wave(order: WaveOrder, limit_s: float, inherited: tuple[int, ...]) -> Wave:
     """Start a coordinator for *order*; it inherits the run lock's descriptor."""
     place = order.terms.place
@@ -141,22 +152,23 @@ def start_wave(order: WaveOrder, limit_s: float, inherited: tuple[int, ...]) -> 
     control_read, control = os.pipe()
     reports, reports_write = os.pipe()
     try:
-        child = start_child(
-            _argv(order, reports_write),
-            cwd=Path(place.root),
-            env=_environment(),
-            stdin=control_read,
-            out=out,
-            err=folder / f"{order.wave}.err",
-            pass_fds=(reports_write, *inherited),
-        )
+        with out.open("ab") as said, (folder / f"{order.wave}.err").open("ab") as complaints:
+            pid = process.start(
+                _argv(order, reports_write),
+                cwd=Path(place.root),
+                env=_environment(),
+                stdin=control_read,
+                output=said.fileno(),
+                errors=complaints.fileno(),
+                pass_fds=(reports_write, *inherited),
+            )
     finally:
         os.close(control_read)
         os.close(reports_write)
     os.set_blocking(reports, False)
     wave = Wave(
         order=order,
-        child=child,
+        pid=pid,
         control=control,
         reports=reports,
         out=out,

@@ -98,12 +98,20 @@ def run(
 
 
 def start(
-    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: int, output: int
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: int,
+    output: int,
+    errors: int | None = None,
+    pass_fds: Sequence[int] = (),
 ) -> int:
     """Start a command in a session of its own, without a controlling terminal; return its pid.
 
-    *stdin* and *output* (standard output and error) are file descriptors. Its end is to be read
-    with `wait_status`, once. Raises OSError when it cannot be started.
+    *stdin*, *output* and *errors* (default: where output goes) are file descriptors, *pass_fds*
+    those that it inherits besides. Its end is to be read with `wait_status`, once. Raises OSError
+    when it cannot be started.
     """
     with _starting:
         child = subprocess.Popen(
@@ -112,7 +120,8 @@ def start(
             env=env,
             stdin=stdin,
             stdout=output,
-            stderr=output,
+            stderr=output if errors is None else errors,
+            pass_fds=pass_fds,
             start_new_session=True,
         )
         child.returncode = 0  # keeps Popen from ever waiting: it reads a lost status as 0
