@@ -75,9 +75,10 @@ def _signals(lines: list[str]) -> list[tuple[int, str]]:
 def _fenced(lines: list[str]) -> set[int]:
     """Numbers of the lines that stand in a closed code fence; an open one hides nothing."""
     hidden: set[int] = set()
+    last = _last_closings(lines)
     number = 0
     while number < len(lines):
-        end = _closing(lines, number)
+        end = _closing(lines, number, last)
         if end is None:
             number += 1
         else:
@@ -86,13 +87,38 @@ def _fenced(lines: list[str]) -> set[int]:
     return hidden
 
 
-def _closing(lines: list[str], start: int) -> int | None:
+def _last_closings(lines: list[str]) -> dict[str, list[int]]:
+    """For both kinds of fence, by length: the last line that closes one of that length.
+
+    With it no opening is looked for an end that never comes, which would take a long output
+    the square of its length.
+    """
+    last: dict[str, list[int]] = {"`": [], "~": []}
+    for number, line in enumerate(lines):
+        mark = _closing_mark(line)
+        if mark:
+            of_kind = last[mark[0]]
+            of_kind += [-1] * (len(mark) + 1 - len(of_kind))
+            of_kind[len(mark)] = number
+    for of_kind in last.values():
+        for length in reversed(range(len(of_kind) - 1)):
+            of_kind[length] = max(of_kind[length], of_kind[length + 1])
+    return last
+
+
+def _closing(lines: list[str], start: int, last: dict[str, list[int]]) -> int | None:
     opening = _FENCE.fullmatch(lines[start].rstrip("\n"))
     if opening is None or ("`" in opening.group(1) and "`" in opening.group(2)):
         return None
     mark = opening.group(1)
-    for number in range(start + 1, len(lines)):
-        match = _FENCE.fullmatch(lines[number].strip("\n"))
-        if match and match.group(1).startswith(mark) and not match.group(2).strip():
-            return number
-    return None
+    of_kind = last[mark[0]]
+    if len(mark) >= len(of_kind) or of_kind[len(mark)] <= start:
+        return None
+    later = range(start + 1, len(lines))
+    return next(number for number in later if _closing_mark(lines[number]).startswith(mark))
+
+
+def _closing_mark(line: str) -> str:
+    """The mark of a line that closes fences of its kind and length or less; else nothing."""
+    match = _FENCE.fullmatch(line.strip("\n"))
+    return match.group(1) if match and not match.group(2).strip() else ""

@@ -289,9 +289,11 @@ def parse_plan(document: Json) -> Plan:
         return parse_stripped(without_nulls(document))
 
 
-def parse_stripped(document: Json) -> Plan:
-    """The same for a document that is already without nulls.
+def parse_story(document: Json) -> Story:
+    """One story's part of a document that passed validation. Raises pydantic.ValidationError."""
+    return Story.model_validate(without_nulls(document), by_alias=True, by_name=False)
 
-    Only the names of the file count: `branch_name` is an unknown key in it.
-    """
+
+def parse_stripped(document: Json) -> Plan:
+    """The same for one without nulls; only the file's own names count, such as `branchName`."""
     return Plan.model_validate(document, by_alias=True, by_name=False)

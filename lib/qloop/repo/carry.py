@@ -13,6 +13,7 @@ from pathlib import Path
 
 from qloop.repo.checkout import Repository
 from qloop.repo.git import persons_git
+from qloop.repo.merging import merge_repository
 from qloop.repo.removal import is_real_file
 from qloop.repo.worksite import Workspace
 from qloop.system.errors import InternalFailure
@@ -51,9 +52,13 @@ def carry(ws: Workspace, repository: Repository, tip: str) -> None:
         return
     _fetch_left_out(repository, ws.start)
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
-    done = repository.git.attempt(
-        *settings, "fetch", *_OPTIONS, f"--negotiation-tip={ws.start}", str(ws.git_dir), tip
-    )
+    with merge_repository(repository) as git:
+        # Of refs it has this one: the check that nothing is missing reads them all, and one
+        # that is broken in the person's repository would make it fail.
+        git.run("update-ref", "refs/start", ws.start)
+        done = git.attempt(
+            *settings, "fetch", *_OPTIONS, f"--negotiation-tip={ws.start}", str(ws.git_dir), tip
+        )
     if done.code != 0 or repository.git.find(f"{tip}^{{commit}}") is None:
         raise CarryFailed("the attempt's commits could not be taken over", where=_cause(done))
     _carry_large_files(ws.git_dir / "lfs" / "objects", repository.git_dir / "lfs" / "objects")

@@ -175,9 +175,22 @@ def _find_work(git: Git, branch: str, start: str, tip: str, line: str) -> _Work:
         )
     if not git.is_ancestor(start, tip):
         raise LandingRefused((f"{tip}: does not descend from the attempt's start {start}",))
-    lacking = set(git.text("rev-list", "--first-parent", line, "--not", tip).split())
-    met = next(commit for commit in chain if commit not in lacking)
-    return _Work(start=start, tip=tip, line=line, met=met)
+    return _Work(start=start, tip=tip, line=line, met=_newest_in(git, chain, tip))
+
+
+def _newest_in(git: Git, chain: list[str], tip: str) -> str:
+    """The first commit of *chain* that *tip* contains; the last one it does contain.
+
+    Each is asked for by ancestry: `rev-list --not` goes by dates, which an agent's clock gives.
+    """
+    low, high = 0, len(chain) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if git.is_ancestor(chain[middle], tip):
+            high = middle
+        else:
+            low = middle + 1
+    return chain[low]
 
 
 def _own_commits(git: Git, work: _Work, attempt_id: str) -> list[str]:

@@ -20,8 +20,10 @@ from qloop.repo.removal import is_real_folder, lies_there, walk_files
 from qloop.repo.worksite import Workspace
 
 _GITLINK = "160000"
-_MODULES = re.compile(r"(?:^|/)(?:\.?gitmod|gi7eb)[^/]*$", re.IGNORECASE)
-"""`.gitmodules` and what other file systems take for it."""
+_CHECKED = re.compile(
+    r"(?:^|/)(?:\.?gitmod|gi7eb|\.?gitattributes|gitatt~|gi7d29)[^/]*$", re.IGNORECASE
+)
+"""`.gitmodules`, `.gitattributes`, and what other file systems take for them."""
 _FAULTY = re.compile(
     rb"^fatal: (?:Unable to process path (.*)|(.*): clean filter '.*' failed)$", re.MULTILINE
 )
@@ -61,13 +63,13 @@ def write_work_tree(ws: Workspace, head: str) -> LeftWork:
         return LeftWork(git.text("write-tree"), (*unsaved, *submodules))
 
 
-def without_submodule_files(ws: Workspace, tree: str) -> str:
-    """The tree less every `.gitmodules`, the one kind of content that a check may refuse."""
+def without_checked_files(ws: Workspace, tree: str) -> str:
+    """The tree less every `.gitmodules` and `.gitattributes`, whose content a check may refuse."""
     with tempfile.TemporaryDirectory(dir=ws.git_dir) as folder:
         git = Git(ws.git_dir, work_tree=ws.tree, index=Path(folder) / "index")
         git.run("read-tree", tree)
         paths = git.fields("ls-files", "-z")
-        _drop(git, [path for path in paths if _MODULES.search(path)])
+        _drop(git, [path for path in paths if _CHECKED.search(path)])
         return git.text("write-tree")
 
 

@@ -2,7 +2,7 @@
 
 `refs/qloop/attempts/<story>/<n>` is written for every attempt, also for one that did nothing. Its
 reflog tells when and why.
-Errors: CarryFailed where commits are broken; the files are kept even then. GitFailed.
+Errors: CarryFailed where commits are broken; the files are kept even then. WorkNotKept, GitFailed.
 """
 
 import contextlib
@@ -11,12 +11,17 @@ from dataclasses import dataclass, replace
 from qloop.repo.carry import CarryFailed, carry
 from qloop.repo.checkout import Repository
 from qloop.repo.git import Git, GitFailed
-from qloop.repo.leftwork import LeftWork, without_submodule_files, write_work_tree
+from qloop.repo.leftwork import LeftWork, without_checked_files, write_work_tree
 from qloop.repo.removal import is_real_folder
 from qloop.repo.starts import PATIENT
 from qloop.repo.worksite import Workspace, restore_workspace
+from qloop.system.errors import InternalFailure
 
 ATTEMPTS = "refs/qloop/attempts"
+
+
+class WorkNotKept(InternalFailure):
+    """Not even the files could be brought over: nothing but the worktree holds the work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ def salvage(ws: Workspace, repository: Repository, story: str, attempt: int, why
     """Keep HEAD and all that is uncommitted or untracked, and write the attempt's ref.
 
     What an earlier salvage of the same attempt kept is not given up for less. Raises CarryFailed
-    when the commits are broken, after the files were kept as one commit on the start.
+    when the commits are broken, after the files were kept as one commit on the start; WorkNotKept.
     """
     restore_workspace(ws)
     head = _find_head(ws)
@@ -92,16 +97,21 @@ def _commit_work(ws: Workspace, work: LeftWork | None, parent: str, message: str
 
 
 def _squash(ws: Workspace, repository: Repository, work: LeftWork | None, story: str) -> str:
-    """The files as one commit on the start, carried over; the start where that fails too."""
+    """The files as one commit on the start, carried over. Raises WorkNotKept."""
     if work is None:
         return ws.start
     message = f"{story}: work whose commits are broken"
-    for kept in (work, replace(work, tree=without_submodule_files(ws, work.tree))):
-        commit = _commit_work(ws, kept, ws.start, message)
-        with contextlib.suppress(CarryFailed):
-            carry(ws, repository, commit)
-            return commit
-    return ws.start
+    commit = _commit_work(ws, work, ws.start, message)
+    with contextlib.suppress(CarryFailed):
+        carry(ws, repository, commit)
+        return commit
+    work = replace(work, tree=without_checked_files(ws, work.tree))
+    commit = _commit_work(ws, work, ws.start, message)
+    try:
+        carry(ws, repository, commit)
+    except CarryFailed as exc:
+        raise WorkNotKept(exc.what, where=exc.where) from exc
+    return commit
 
 
 def _point(repository: Repository, ref: str, commit: str, why: str) -> str:

@@ -19,6 +19,7 @@ from qloop.repo.salvage import Salvaged, salvage
 from qloop.repo.scratch import note_setup
 from qloop.repo.settings import PersonSettings
 from qloop.repo.trace import read_trace
+from qloop.repo.worksite import read_record
 from qloop.repo.workspace import SetupFailed, create_workspace, remove_workspace
 from qloop.run import implementer
 from qloop.run.desk import Desk, Emit, EventKind, shown
@@ -26,6 +27,7 @@ from qloop.run.evidence import judge
 from qloop.run.gates import GateCancelled, Room, run_gates
 from qloop.run.orders import AttemptOrder, Failed, Outcome, ReviewNote
 from qloop.system.cancel import Cancel
+from qloop.system.errors import QloopError
 
 BRANCH_PREFIX = "ql-wt/"
 
@@ -63,9 +65,25 @@ def attempt(order: AttemptOrder, watch: Watch) -> Outcome:
     )
     desk = Desk(order.terms, order.wave, order.dispatch, workspace, watch.emit, watch.cancel)
     try:
-        return _within(order, watch, repository, desk)
-    finally:
-        remove_workspace(desk.workspace)
+        outcome = _within(order, watch, repository, desk)
+    except BaseException as fault:
+        _leave(desk, repository, fault)
+        raise
+    remove_workspace(workspace)
+    return outcome
+
+
+def _leave(desk: Desk, repository: Repository, fault: BaseException) -> None:
+    """Remove the workspace of an attempt that broke off; one whose work nothing holds stays."""
+    try:
+        _keep(desk, repository, f"broken off: {fault}")
+    except CarryFailed:
+        pass  # its files are kept
+    except (QloopError, OSError) as exc:
+        text = f"its work stays in {desk.workspace.tree}, it could not be kept elsewhere: {exc}"
+        desk.emit(EventKind.STATE_REPAIRED, text=text)
+        return
+    remove_workspace(desk.workspace)
 
 
 def _within(order: AttemptOrder, watch: Watch, repository: Repository, desk: Desk) -> Outcome:
@@ -86,7 +104,10 @@ def _within(order: AttemptOrder, watch: Watch, repository: Repository, desk: Des
 def set_up(
     desk: Desk, repository: Repository, commands: tuple[str, ...], copy_files: tuple[str, ...]
 ) -> Desk:
-    """Files brought and set-up commands run; what they leave untracked belongs to nobody."""
+    """Files brought and set-up commands run; what they leave untracked belongs to nobody.
+
+    That holds for a set-up which breaks off as well.
+    """
     try:
         bring_files(repository, desk.workspace, copy_files)
         results = run_gates(gate_room(desk), "setup", commands)
@@ -94,10 +115,12 @@ def set_up(
         raise _Ends(Failed(phase=Phase.SETUP, reason=str(exc))) from exc
     except GateCancelled:
         raise _Ends(interrupted()) from None
+    finally:
+        noted = replace(desk, workspace=note_setup(desk.workspace))
     if results and not results[-1].green:
         log = shown(results[-1].log, desk.terms)
         raise _Ends(Failed(phase=Phase.SETUP, reason=results[-1].evidence(), log=log))
-    return replace(desk, workspace=note_setup(desk.workspace))
+    return noted
 
 
 def gate_room(desk: Desk) -> Room:
@@ -155,7 +178,8 @@ def _keep_or_say(desk: Desk, repository: Repository, claimed: implementer.Claim)
 
 def _keep(desk: Desk, repository: Repository, why: str) -> Salvaged:
     dispatch = desk.dispatch
-    return salvage(desk.workspace, repository, dispatch.story, dispatch.attempt, why)
+    noted = read_record(desk.workspace.record)  # a set-up that broke off noted what it left
+    return salvage(noted, repository, dispatch.story, dispatch.attempt, why)
 
 
 def _undo_marked(desk: Desk, repository: Repository, before: Snapshot) -> tuple[str, ...]:

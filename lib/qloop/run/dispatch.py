@@ -17,6 +17,7 @@ from qloop.run.gates import GateCancelled
 from qloop.run.opening import Opened
 from qloop.run.orders import Dispatch, WaveOrder
 from qloop.run.proving import Prover, ScratchSetupFailed
+from qloop.run.records import execution_of
 from qloop.run.settle import End
 from qloop.run.wave import Wave, start_wave
 from qloop.state.journal import EventKind
@@ -184,7 +185,7 @@ def _mark(opened: Opened, order: WaveOrder, number: int) -> None:
             if story.get("id") in ids:
                 story["status"] = "in_progress"
                 story["startedAt"] = now
-        execution = draft.setdefault("execution", {})
+        execution = execution_of(draft)
         execution["mode"] = "coordinator"
         execution["currentWave"] = number
         trees = [str(base / one.attempt_id) for one in order.dispatches]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from qloop.plan.model import Phase, Story
+from qloop.plan.model import Phase, parse_story
 from qloop.run.desk import Desk, EventKind, shown
 from qloop.run.gates import GateResult, Room, run_gates
 from qloop.run.orders import AttemptOrder, Failed, Outcome, ReviewNote
@@ -17,7 +17,7 @@ class _Judged:
 
 def judge(order: AttemptOrder, desk: Desk, room: Room, outcome: Outcome) -> Outcome:
     """Run the story's verifying commands, then the plan's quality commands."""
-    story = Story.model_validate(order.story)
+    story = parse_story(order.story)
     verifying = (*(item for task in story.tasks for item in task.commands), *story.verify)
     spec = _review(desk, room, "verify", verifying)
     if spec.red is not None:

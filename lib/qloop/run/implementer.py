@@ -9,7 +9,7 @@ from pathlib import Path
 
 from qloop.agents.manifest import SHELL, command
 from qloop.agents.signals import Said, parse_signal
-from qloop.plan.model import Phase, Story
+from qloop.plan.model import Phase, Story, parse_story
 from qloop.run.briefing import Briefing, encode_prompt
 from qloop.run.desk import Desk, EventKind, shown
 from qloop.run.orders import AttemptOrder, Failed
@@ -29,7 +29,7 @@ class Claim:
 
 def work(desk: Desk, order: AttemptOrder) -> Claim:
     """Let the implementer work until it ends, is out of time, or is stopped."""
-    story = Story.model_validate(order.story)
+    story = parse_story(order.story)
     log = desk.logs / "output.log"
     if desk.dispatch.runner.name == SHELL:
         ended, reason = _run_tasks(desk, story, log)

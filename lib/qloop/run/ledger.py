@@ -7,6 +7,7 @@ from qloop.repo import line
 from qloop.repo.starts import release_start
 from qloop.run.opening import Opened
 from qloop.run.orders import Dispatch, Failed, Settled
+from qloop.run.records import execution_of
 from qloop.run.recover import Started, add_failure, fill_landed
 from qloop.run.settle import End, Settlement
 from qloop.run.wave import Wave
@@ -87,6 +88,6 @@ def end_wave(opened: Opened, wave: Wave, end: End, told: str) -> None:
 
 def _leave(draft: Json, opened: Opened, one: Dispatch) -> None:
     tree = str(Path(opened.terms.place.base) / one.attempt_id)
-    execution = draft.setdefault("execution", {})
+    execution = execution_of(draft)
     at_work = execution.get("activeWorktrees") or []
     execution["activeWorktrees"] = [path for path in at_work if path != tree]

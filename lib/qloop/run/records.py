@@ -9,6 +9,8 @@ from qloop.state.store import Store
 from qloop.system.clock import utc_now
 from qloop.system.errors import BadInput
 
+_REVIEW = ("status", "issues", "evidence", "reviewedAt", "attempt")
+
 
 @dataclass(frozen=True, slots=True)
 class Records:
@@ -23,19 +25,14 @@ class Records:
             for dispatch in self.order.dispatches:
                 story = story_document(draft, dispatch.story)
                 pending = {"status": "pending", "issues": []}
-                story["review"] = {
-                    **(story.get("review") or {}),
-                    "specCompliance": pending,
-                    "codeQuality": dict(pending),
-                }
+                set_reviews(story, {"specCompliance": pending, "codeQuality": pending})
                 for task in story.get("tasks") or []:
                     task["status"] = "pending"
 
     def write_reviews(self, story_id: str, written: Json) -> None:
         """What evidence says of the reviews that were made."""
         with self.store.transaction(self._writer) as draft:
-            story = story_document(draft, story_id)
-            story["review"] = {**(story.get("review") or {}), **written}
+            set_reviews(story_document(draft, story_id), written)
 
     def write_progress(self, settled: Settled) -> None:
         """One entry for an attempt that ended; the tasks of one that landed have passed."""
@@ -64,7 +61,7 @@ class Records:
             "findings": findings,
         }
         with self.store.transaction(self._writer) as draft:
-            execution = draft.setdefault("execution", {})
+            execution = execution_of(draft)
             execution["completedWaves"] = [*(execution.get("completedWaves") or []), entry]
 
     @property
@@ -76,6 +73,23 @@ def review_documents(outcome: Outcome, attempt: int) -> Json:
     """The reviews that were made, as they stand in the state file."""
     notes = {"specCompliance": outcome.spec, "codeQuality": outcome.quality}
     return {name: _review(note, attempt) for name, note in notes.items() if note is not None}
+
+
+def set_reviews(story: Json, written: Json) -> None:
+    """Write reviews into a story of the document; fields of others in them stay in their place."""
+    reviews = dict(story.get("review") or {})
+    for name, review in written.items():
+        old = reviews.get(name) or {}
+        kept = {key: value for key, value in old.items() if key in review or key not in _REVIEW}
+        reviews[name] = {**kept, **review}
+    story["review"] = reviews
+
+
+def execution_of(draft: Json) -> Json:
+    """The document's `execution`, to be changed in place; made where it is missing or null."""
+    execution: Json = draft.get("execution") or {}
+    draft["execution"] = execution
+    return execution
 
 
 def story_document(document: Json, story_id: str) -> Json:

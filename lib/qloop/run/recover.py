@@ -17,6 +17,7 @@ from qloop.repo.salvage import salvage
 from qloop.repo.starts import held_starts, release_start
 from qloop.repo.workspace import Workspace, find_workspaces, remove_workspace
 from qloop.run import holder
+from qloop.run.records import execution_of, set_reviews
 from qloop.state.journal import Event, EventKind, Journal
 from qloop.state.ownership import DRIVER, coordinator_of
 from qloop.state.store import Store
@@ -175,7 +176,7 @@ def _correct(
             story["startedAt"] = None
             if not passed:
                 add_failure(story, started.get(story["id"]), Phase.INTERRUPTED, "the run died")
-        draft.setdefault("execution", {})["activeWorktrees"] = []
+        execution_of(draft)["activeWorktrees"] = []
 
 
 def add_failure(
@@ -213,6 +214,6 @@ def fill_landed(store: Store, events: Sequence[Event], landed: Sequence[Started]
                 continue
             written = notes.get((story["id"], attempts[story["id"]]))
             if written:
-                story["review"] = {**(story.get("review") or {}), **written}
+                set_reviews(story, written)
             for task in story.get("tasks") or []:
                 task["status"] = "passed"

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from qloop.agents.signals import parse_signal
 from qloop.run.orders import Dispatch, Report, WaveOrder
 from qloop.run.settle import CRASHED, OUT_OF_TIME, STOPPED, End
-from qloop.system import process
+from qloop.system import files, process
 from qloop.system.clock import monotonic_s
 from qloop.system.identity import identify
 from qloop.system.tree import Marks, end_orphans, end_tree
@@ -112,8 +112,8 @@ class Wave:
         code = _read_code(self.pid)  # only now: until then its pid is no other's
         os.close(self.control)
         os.close(self.reports)
-        text = self.out.read_text(encoding="utf-8", errors="replace")
-        signal = parse_signal(text).signal
+        said = files.read_optional(self.out) or b""  # an agent may have removed it
+        signal = parse_signal(said.decode("utf-8", "replace")).signal
         return End(signal, _how(code, self.cause), _cause(code, signal, self.cause))
 
     def _report(self, line: bytes) -> Iterator[Report]:
