@@ -59,6 +59,17 @@ def coordinators(driver: int) -> list[int]:
     return found
 
 
+def ready(driver: int) -> list[int]:
+    """The children of a driver that wait for a wave to be the coordinators of."""
+    found = []
+    with contextlib.suppress(psutil.Error):
+        for child in psutil.Process(driver).children():
+            with contextlib.suppress(psutil.Error):
+                if "qloop.cli.idle" in child.cmdline():
+                    found.append(child.pid)
+    return found
+
+
 def agents(world: World) -> list[int]:
     """The scripted agents at work."""
     found = []

@@ -6,7 +6,14 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from qloop.cli.context import Duration, json_option, quantum_option, resolve_quantum
+from qloop.cli.context import (
+    Duration,
+    checked_place,
+    json_option,
+    quantum_option,
+    resolve_quantum,
+)
+from qloop.system.errors import InputMissing
 
 
 @click.command()
@@ -62,3 +69,10 @@ def test_state_file_behind_a_link(tmp_path: Path) -> None:
     (tmp_path / "quantum.json").symlink_to("real.json")
 
     assert resolve_quantum(tmp_path, None) == tmp_path.resolve() / "real.json"
+
+
+@pytest.mark.parametrize(("word", "told"), [("statsu", "`qloop status`"), ("x.md", "check")])
+def test_a_document_that_is_not_there(word: str, told: str) -> None:
+    """A word that was meant for a command gets that named, any other the path."""
+    with pytest.raises(InputMissing, match=told):
+        checked_place(Path(word))

@@ -38,7 +38,7 @@ def test_outside_of_a_repository(
 
     assert "not a git repository" in head
     assert ways == [
-        "git init && git commit --allow-empty -m start", "qloop demo", "qloop doctor",
+        "git init && git add . && git commit --allow-empty -m start", "qloop demo", "qloop doctor",
     ]  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def test_a_plan_with_faults(world: World, capsys: Captured) -> None:
     [
         ([story("A")], ["qloop run", "qloop waves", "qloop status"]),
         ([story("A", "in_progress")], ["qloop run", "qloop waves", "qloop status"]),
-        ([story("A", "passed")], ["git log ql/x", "qloop status", "qloop plan PRD"]),
+        ([story("A", "passed")], ["git log ql/x", "git merge ql/x", "qloop plan PRD"]),
         (
             [
                 story("A", "blocked"),
@@ -133,7 +133,7 @@ def test_while_a_run_is_on(world: World, capsys: Captured, status: str, second: 
     head, ways = overview(capsys)
 
     assert f"run {RUN} is on" in head
-    assert ways == ["qloop status", second, "qloop stop"]
+    assert ways == ["qloop watch", second, "qloop stop"]
 
 
 def test_after_a_run_that_is_gone(world: World, capsys: Captured) -> None:

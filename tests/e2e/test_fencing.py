@@ -15,6 +15,7 @@ from victims import (
     coordinators,
     gone,
     kill,
+    ready,
     send,
 )
 from world import Ran, World, wait_until
@@ -190,11 +191,19 @@ def test_two_runs_started_at_once_after_a_crash_are_one(world: World) -> None:
     check_nothing_left(world)
 
 
-def blocked_wave(world: World, depends_on: list[str], number: int) -> None:
-    """Stop the coordinator of the newest wave at its start and give A-1 other dependencies."""
-    wait_until(lambda: len(world.events("wave.started")) >= number)
-    pid = world.events("wave.started")[-1]["data"]["process"]["pid"]
+def blocked_wave(world: World, driver: int, depends_on: list[str], number: int) -> None:
+    """Stop the coordinator of a wave before its start, and give A-1 other dependencies."""
+
+    def started() -> list[int]:
+        return [one["data"]["process"]["pid"] for one in world.events("wave.started")]
+
+    def coming() -> set[int]:
+        return set(ready(driver)) - set(started()) if len(started()) == number - 1 else set()
+
+    wait_until(coming)
+    pid = coming().pop()
     send(signal.SIGSTOP, pid)
+    wait_until(lambda: len(started()) >= number)
     document = world.document
     document["stories"][0]["dependsOn"] = depends_on
     world.write_document(document)
@@ -206,7 +215,7 @@ def test_a_blocked_wave_is_pending_again_and_tried_later(world: World) -> None:
     world.plan({"id": "A-1"}, {"id": "B-1", "priority": 1000})
     world.writes_own_file("A-1", "B-1")
     process = world.start("run", "--max-parallel", "1")
-    blocked_wave(world, ["B-1"], 1)
+    blocked_wave(world, process.pid, ["B-1"], 1)
     ran = finish(world, process)
 
     assert (ran.code, ran.signal) == (0, COMPLETE), ran.err
@@ -225,8 +234,8 @@ def test_a_wave_that_is_blocked_twice_ends_the_run(world: World) -> None:
     world.plan({"id": "A-1"}, {"id": "B-1", "priority": 1000}, {"id": "C-1", "priority": 1001})
     world.writes_own_file("A-1", "B-1", "C-1")
     process = world.start("run", "--max-parallel", "1")
-    blocked_wave(world, ["B-1"], 1)
-    blocked_wave(world, ["C-1"], 3)
+    blocked_wave(world, process.pid, ["B-1"], 1)
+    blocked_wave(world, process.pid, ["C-1"], 3)
     ran = finish(world, process)
 
     assert (ran.code, ran.signal) == (1, "<quantum>BLOCKED</quantum>"), ran.err
@@ -325,3 +334,29 @@ def test_edits_between_runs_count_entirely(world: World) -> None:
     assert ran.code == 1, ran.err
     assert world.statuses() == {"A-1": "passed", "B-1": "blocked"}
     assert world.log() == ["start", "A-1", "A-1: again"]
+
+
+def test_a_deleted_lock_file_lets_nobody_in(world: World) -> None:
+    """Where somebody deleted the lock, a living holder still keeps a second run out."""
+    go = world.flags / "go"
+    world.plan({"id": "A-1"})
+    world.agent(
+        A_1=[
+            [
+                ["touch", str(world.flags / "there")],
+                ["wait-for", str(go)],
+                ["write", "A-1.txt", "a\n"],
+            ]
+        ]
+    )
+    first = world.start("run")
+    wait_until((world.flags / "there").exists)
+    (world.path / ".git/qloop/run.lock").unlink()
+
+    second = world.run()
+    go.touch()
+    _, err = first.communicate()
+
+    assert second.code == 75
+    assert str(first.pid) in second.err
+    assert first.returncode == 0, err

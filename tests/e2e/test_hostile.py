@@ -281,8 +281,9 @@ def test_what_the_person_does_meanwhile_is_theirs(world: World) -> None:
 
 
 def test_changed_settings_of_the_person_are_charged_and_said(world: World) -> None:
-    """`git config` on the person's repository by an agent fails the attempt, and is reported."""
+    """`git config` on the person's repository by an agent fails the attempt, and is undone."""
     here = str(world.path)
+    before = (world.path / ".git/config").read_bytes()
     one_try(
         world,
         [
@@ -297,6 +298,7 @@ def test_changed_settings_of_the_person_are_charged_and_said(world: World) -> No
     failure = world.story("A-1")["retries"]["failureLog"][0]
     assert failure["phase"] == "guard"
     assert "evil.key" in failure["reason"]
+    assert (world.path / ".git/config").read_bytes() == before
 
 
 def test_a_breach_stops_no_other_waves_landing_but_fails_its_own(world: World) -> None:

@@ -165,6 +165,8 @@ def test_a_state_file_that_is_a_folder_is_65(world: World) -> None:
 SETTINGS = {
     "unknown key": ("max_paralel = 3", ["max_paralel", "max_parallel"]),
     "unknown key in a table": ("[limits]\nlog_byte = 10000", ["limits.log_byte", "log_bytes"]),
+    "unknown key of the checks": ("[checks]\nblok = true", ["checks.blok", "block"]),
+    "no yes or no": ("[checks]\nblock = 1", ["checks.block"]),
     "unknown key of a runner": (
         '[runners.x]\nargv = ["x"]\npromt = "file"',
         ["runners.x.promt", "prompt"],

@@ -104,6 +104,7 @@ def test_once_ends_what_does_not_finish(world: World) -> None:
     ran = finish(process)
 
     assert (ran.code, ran.signal) == (130, INTERRUPTED), ran.err
+    assert "stopping: nothing new starts" in ran.err
     assert world.statuses() == dict.fromkeys(("A-1", "B-1", "C-1"), "pending")
     assert world.failures("A-1") == ["interrupted"]
     assert world.files("refs/qloop/attempts/A-1/1").keys() >= {"A.txt"}

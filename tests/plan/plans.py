@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from qloop.plan.model import Json, Plan, Status, parse_plan
+from qloop.plan.paths import normalise
 
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """For property tests: a busy machine is no fault."""
@@ -45,6 +46,12 @@ def with_status(value: Plan, story_id: str, status: Status, *, charge: int = 0) 
         for item in value.stories
     ]
     return value.model_copy(update={"stories": stories})
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether two paths are the same or one holds the other, in the contract's plain words."""
+    left, right = (f"/{normalise(path)}".rstrip("/") + "/" for path in (one, other))
+    return left.startswith(right) or right.startswith(left)
 
 
 FILES = ("a", "a/b", "./a//b/c.py", "d/", "d/x.py", "e.py", "f.py")

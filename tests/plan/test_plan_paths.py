@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plan.plans import unhurried
-from qloop.plan.paths import PathIndex, find_danger, normalise, overlap
+from plan.plans import overlap, unhurried
+from qloop.plan.paths import PathIndex, find_danger, normalise
 
 PATHS = st.lists(st.sampled_from(["a", "b", "ab", ".", "", "A"]), max_size=4).map("/".join)
 
@@ -33,8 +33,8 @@ def test_paths_are_normalised(path: str, normal: str) -> None:
 )
 def test_paths_overlap_by_what_they_cover(one: str, other: str, expected: bool) -> None:
     """A folder covers what is in it, whichever side it stands on."""
-    assert overlap(one, other) is expected
-    assert overlap(other, one) is expected
+    assert PathIndex([one]).overlaps(other) is expected
+    assert PathIndex([other]).overlaps(one) is expected
 
 
 @unhurried

@@ -6,10 +6,9 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plan.plans import plan, plans, story, unhurried, with_status
+from plan.plans import overlap, plan, plans, story, unhurried, with_status
 from qloop.plan.dag import next_wave, ready, standing, waves_preview
 from qloop.plan.model import Plan, Status, Story
-from qloop.plan.paths import overlap
 
 
 def wave(value: Plan, free_slots: int = 9, **options: list[str]) -> list[str]:
@@ -120,15 +119,15 @@ def test_a_run_always_ends(value: Plan, slots: int, chance: Random) -> None:
 
 
 @unhurried
-@given(plans(fresh=True), st.integers(1, 3), st.booleans())
-def test_a_preview_covers_a_fresh_plan_in_order(value: Plan, slots: int, one_by_one: bool) -> None:
+@given(plans(fresh=True), st.integers(1, 3))
+def test_a_preview_covers_a_fresh_plan_in_order(value: Plan, slots: int) -> None:
     """Each story is in exactly one wave, after all that it depends on, and fits its wave."""
-    waves = waves_preview(value, slots, sequential=one_by_one)
+    waves = waves_preview(value, slots)
 
     at = {name: number for number, names in enumerate(waves) for name in names}
     assert sorted(itertools.chain(*waves)) == sorted(item.id for item in value.stories)
     assert all(at[needed] < at[item.id] for item in value.stories for needed in item.depends_on)
-    assert all(1 <= len(names) <= (1 if one_by_one else slots) for names in waves)
+    assert all(1 <= len(names) <= slots for names in waves)
 
 
 @unhurried

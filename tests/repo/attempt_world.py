@@ -6,7 +6,7 @@ from pathlib import Path
 
 from qloop.repo.checkout import Repository
 from qloop.repo.git import outer_environment
-from qloop.repo.salvage import Salvaged, salvage
+from qloop.repo.salvage import salvage
 from qloop.repo.settings import read_settings
 from qloop.repo.workspace import Workspace, create_workspace
 from qloop.system import process
@@ -14,6 +14,17 @@ from repository import Repo
 
 NAME = "US-001.1.0123abcd"
 BRANCH = "ql-wt/US-001"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a salvage kept, with what can be seen of it in the person's repository."""
+
+    head: str
+    tip: str
+    dirty: bool
+    changed_paths: tuple[str, ...]
+    unsaved: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -42,9 +53,15 @@ class World:
             self.repository, settings, self.base, name, branch, start or self.tip
         )
 
-    def salvage(self, ws: Workspace, why: str = "implemented") -> Salvaged:
+    def salvage(self, ws: Workspace, why: str = "implemented") -> Kept:
         """Salvage attempt 1 of US-001."""
-        return salvage(ws, self.repository, "US-001", 1, why)
+        made = salvage(ws, self.repository, "US-001", 1, why)
+        changed = self.repository.git.fields(
+            "diff-tree", "-r", "-z", "--name-only", "--no-renames", ws.start, made.tip
+        )
+        return Kept(
+            made.head, made.tip, made.tip != made.head, tuple(sorted(changed)), made.unsaved
+        )
 
     def files(self, commit: str) -> list[str]:
         """The paths of a commit in the person's repository."""

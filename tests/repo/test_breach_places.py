@@ -1,6 +1,7 @@
 """Stash, configuration, hooks, HEAD and files of the person's: what an agent did there."""
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -178,18 +179,54 @@ CONFIG_WRITES = [
 
 @pytest.mark.parametrize(("command", "name"), CONFIG_WRITES)
 def test_configuration_that_an_agent_wrote(repo: Repo, command: tuple[str, ...], name: str) -> None:
-    """The keys are charged to the command that is able to write them, and left as they are."""
+    """The keys are charged to the command that is able to write them; the file is put back."""
     repo.git("branch", "side")
     repo.git("branch", "--track", "kept", "side")
+    before = (repo.path / ".git/config").read_bytes()
     agent = Agent(repo)
     agent.git(*command)
-    after = (repo.path / ".git/config").read_bytes()
     changes, said = agent.settle()
 
     assert name in named(changes.marked, "config")
     assert named(changes.unmarked, "config") == []
-    assert (repo.path / ".git/config").read_bytes() == after
-    assert any(name in sentence and "left as it is" in sentence for sentence in said)
+    assert (repo.path / ".git/config").read_bytes() == before
+    assert any(name in sentence and "put back" in sentence for sentence in said)
+
+
+def _changed_too(config: Path) -> None:
+    with config.open("a") as out:
+        out.write("[person]\n\tkey = 1\n")
+
+
+def _replaced_by_a_link(config: Path) -> None:
+    config.rename(config.with_name("elsewhere"))
+    config.symlink_to("elsewhere")
+
+
+def _locked(config: Path) -> None:
+    config.with_name("config.lock").touch()
+
+
+@pytest.mark.parametrize("when", ["before it is looked at", "after"])
+@pytest.mark.parametrize("meanwhile", [_changed_too, _replaced_by_a_link, _locked])
+def test_configuration_that_others_changed_too_stays(
+    repo: Repo, when: str, meanwhile: Callable[[Path], None]
+) -> None:
+    """Only the very bytes that an attempt alone left are replaced, and only under git's lock."""
+    config = repo.path / ".git" / "config"
+    agent = Agent(repo)
+    agent.git("config", "x.agent", "1")
+    if when == "after":
+        changes = agent.changes()
+        meanwhile(config)
+    else:
+        meanwhile(config)
+        changes = agent.changes()
+    seen = config.read_bytes()
+    said = keep_and_undo(agent.repository, changes, agent.attempt_id)
+
+    assert config.read_bytes() == seen
+    assert any("x.agent" in text and "left as it is" in text for text in said)
 
 
 @pytest.mark.parametrize(

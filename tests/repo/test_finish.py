@@ -240,14 +240,16 @@ def test_branch_in_two_checkouts_is_not_moved_under_either(world: World, tmp_pat
 
 
 def test_branch_with_commits_of_its_own_is_told(world: World) -> None:
-    """A fast-forward is impossible, so no command is named that cannot work."""
-    world.land_files("US-1", {"one.txt": "1\n"})
-    world.person.commit("mine", {"mine.txt": "m\n"})
+    """A fast-forward is impossible, so a merge is named; it brings the two together."""
+    landed = world.land_files("US-1", {"one.txt": "1\n"}).commit
+    mine = world.person.commit("mine", {"mine.txt": "m\n"})
 
     message = _refused(world)
 
-    assert "start qloop again" in message
     assert "--ff-only" not in message
+    command = message[message.rindex("git -C") :]
+    subprocess.run(["bash", "-c", command], check=True, capture_output=True)
+    assert world.person.git("log", "-1", "--format=%P").split() == [mine, landed]
 
 
 @pytest.mark.parametrize("deleted", [True, False])

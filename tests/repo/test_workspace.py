@@ -10,6 +10,7 @@ from qloop.repo.checkout import Repository, find_repository
 from qloop.repo.git import GitFailed
 from qloop.repo.guard import check_guard
 from qloop.repo.names import attempt_id, parse_attempt_id, workspace_base
+from qloop.repo.scratch import note_setup
 from qloop.repo.settings import read_settings
 from qloop.repo.starts import hold_start, release_start
 from qloop.repo.workspace import (
@@ -299,8 +300,8 @@ def test_a_workspace_that_cannot_be_made_leaves_nothing(world: World) -> None:
 
 
 def test_workspaces_are_found_again_by_another_process(world: World) -> None:
-    """The record in the person's git directory holds the whole value."""
-    ws = world.make()
+    """The record in the person's git directory holds the whole value, once set-up is noted."""
+    ws = note_setup(world.make())
 
     assert find_workspaces(world.repository) == (ws,)
     write(ws.record.parent, {"half.json": "{"})

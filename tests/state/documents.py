@@ -9,6 +9,7 @@ from typing import Any
 
 import qloop
 from qloop.plan.model import Json
+from qloop.state.changes import list_changes, render_path
 from qloop.state.store import Store, store_for
 
 PROGRAM = Path(__file__).with_name("writing_process.py")
@@ -32,6 +33,11 @@ def new_store(root: Path, value: Json) -> Store:
     store = store_for(root / "quantum.json", root)
     store.replace(value)
     return store
+
+
+def changed_paths(before: Json, after: Json) -> list[str]:
+    """The places in which two documents differ, for people."""
+    return [render_path(change.path) for change in list_changes(before, after)]
 
 
 def on_disk(store: Store) -> Json:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qloop.plan.model import Json
-from qloop.state.changes import changed_paths, is_same
+from qloop.state.changes import is_same
 from qloop.state.merge import find_unmergeable, merge_edit
-from state.documents import document, story, story_of
+from state.documents import changed_paths, document, story, story_of
 
 
 def ids(value: Json) -> list[str]:

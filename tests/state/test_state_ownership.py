@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from qloop.plan.model import Json
-from qloop.state.changes import changed_paths
 from qloop.state.ownership import (
     DRIVER,
     PERSON,
@@ -17,7 +16,7 @@ from qloop.state.ownership import (
     check_ownership,
     coordinator_of,
 )
-from state.documents import document, story, story_of
+from state.documents import changed_paths, document, story, story_of
 
 COORDINATOR = coordinator_of(["US-1", "US-3"])
 WRITERS = {"driver": DRIVER, "coordinator": COORDINATOR, "plan": PLAN, "person": PERSON}

@@ -36,9 +36,9 @@ def settled(attempt: int, name: str = "US-1", **data: Any) -> Json:
 STARTED, SETTLED = EventKind.ATTEMPT_STARTED, EventKind.STORY_SETTLED
 
 
-def first(value: Plan, events: list[Event], **blocked: str) -> StoryReport:
+def first(value: Plan, events: list[Event]) -> StoryReport:
     """The report of the first story."""
-    return build_report(value, events, blocked).stories[0]
+    return build_report(value, events).stories[0]
 
 
 def test_a_plan_without_events() -> None:
@@ -88,7 +88,6 @@ def test_reasons() -> None:
     events = told((0, SETTLED, settled(1, reason="first")), (1, SETTLED, settled(2, reason="last")))
     failed = story("US-1", status="failed", retries=old)
 
-    assert first(plan(failed), events, **{"US-1": "blocked by US-0"}).reason == "blocked by US-0"
     assert first(plan(failed), events).reason == "last"
     assert first(plan(failed), []).reason == "old"
     assert first(plan(story("US-1")), []).reason is None

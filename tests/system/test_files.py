@@ -24,14 +24,14 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_temporary_file_lies_in_the_scratch_folder(tmp_path: Path) -> None:
-    """With a scratch folder, made where it is missing, the file's own folder is left alone."""
-    path, scratch = tmp_path / "file", tmp_path / "scratch"
+def test_a_folder_that_is_missing_is_made(tmp_path: Path) -> None:
+    """Nobody has to make a file's folder first."""
+    path = tmp_path / "one" / "two" / "file"
 
-    write_atomic(path, b"new", scratch=scratch)
+    write_atomic(path, b"new")
 
     assert path.read_bytes() == b"new"
-    assert list(scratch.iterdir()) == []
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:

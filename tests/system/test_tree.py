@@ -369,9 +369,10 @@ def test_orphans_are_found_ended_and_reaped(zoo: Zoo) -> None:
         "other, spared = start('import time; time.sleep(600)'), os.fork()\n"
         "if not spared: time.sleep(600)\n"
         "print([one.pid for one in find_orphans({spared})] == [leaf])\n"
-        "print(end_orphans({spared}, grace_s=0.2), find_orphans({spared}))\n"
+        "print(end_tree((), Marks(), grace_s=0.2, spare={spared}, orphans=True), end=' ')\n"
+        "print(find_orphans({spared}))\n"
         "print(kids() == [str(other), str(spared)])\n"
-        "print(end_orphans((), grace_s=5), kids() == [str(other)])\n"
+        "print(end_tree((), Marks(), grace_s=5, orphans=True), kids() == [str(other)])\n"
         "end_tree([other], Marks(), grace_s=5)\n"
         "print(process.wait_status(other), kids())\n",
         detach(

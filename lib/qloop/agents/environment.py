@@ -4,7 +4,7 @@ Neither the caller's `GIT_*` nor its `QLOOP_*` nor another agent's session varia
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 _PASSED = (
@@ -34,21 +34,17 @@ _PASSED = (
 _NEVER = ("GIT_*", "QLOOP_*")
 
 
-def base_environment(
-    env_pass: Iterable[str], outer: Mapping[str, str] | None = None
-) -> dict[str, str]:
+def base_environment(env_pass: Iterable[str]) -> dict[str, str]:
     """What set-up and gate commands see of qloop's own environment."""
-    return {**passed_through((*_PASSED, *env_pass), outer), "TERM": "dumb"}
+    return {**passed_through((*_PASSED, *env_pass)), "TERM": "dumb"}
 
 
-def passed_through(
-    patterns: Iterable[str], outer: Mapping[str, str] | None = None
-) -> dict[str, str]:
+def passed_through(patterns: Iterable[str]) -> dict[str, str]:
     """The variables whose names match one of *patterns* (names, or globs such as `X_*`)."""
     wanted = tuple(patterns)
     return {
         name: value
-        for name, value in (os.environ if outer is None else outer).items()
+        for name, value in os.environ.items()
         if any(fnmatchcase(name, pattern) for pattern in wanted)
         and not any(fnmatchcase(name, pattern) for pattern in _NEVER)
     }

@@ -59,8 +59,10 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         "Look",
         (
             Entry("status", "qloop.cli.look", "Show every story and the run, if there is one."),
+            Entry("watch", "qloop.cli.look", "Watch the run that is on, live."),
             Entry("show", "qloop.cli.look", "Show all that is known of one story."),
             Entry("logs", "qloop.cli.look", "Show what a story's agent printed."),
+            Entry("report", "qloop.cli.look", "Write what became of the plan to one page."),
             Entry("doctor", "qloop.cli.look", "Check git, runners and this repository."),
         ),
     ),

@@ -4,10 +4,12 @@ Errors: click.BadParameter for an option's value, which the door turns into exit
 InputMissing for a document, a folder or a repository that is not there.
 """
 
+import difflib
 from pathlib import Path
 
 import click
 
+from qloop.cli.commands import SHOWN
 from qloop.repo.checkout import Repository, find_repository
 from qloop.system.clock import parse_duration_s
 from qloop.system.errors import BadInput, InputMissing
@@ -43,8 +45,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the da
 def checked_place(prd: Path | None) -> Repository:
     """The repository here. Raises InputMissing for a document that is not there, first of all."""
     if prd is not None and not prd.exists():
+        near = difflib.get_close_matches(str(prd), [entry.name for entry in SHOWN], n=1)
         raise InputMissing(
-            "there is no such requirements document", where=str(prd), fix="check the path"
+            "there is no such requirements document",
+            where=str(prd),
+            fix=f"did you mean `qloop {near[0]}`?" if near else "check the path",
         )
     return find_repository(Path.cwd())
 

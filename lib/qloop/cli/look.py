@@ -1,6 +1,7 @@
-"""Looking: `status`, `show`, `logs`, `doctor`, and the overview of bare `qloop`."""
+"""Looking: `status`, `watch`, `show`, `logs`, `doctor`, and the overview of bare `qloop`."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -44,6 +45,49 @@ def logs(story_id: str, attempt: int | None, follow: bool, quantum: Path | None)
     from qloop.cli.reading import show_logs
 
     return show_logs(story_id, attempt, quantum, follow=follow)
+
+
+@click.command("watch")
+@quantum_option
+def watch(quantum: Path | None) -> int:
+    """Watch the run that is on, wherever it was started, until it ends.
+
+    In a terminal this is the live board that `qloop run` shows, else a line for each event. Where
+    no run is on, it shows how the last one ended. It only reads: Ctrl-C ends the watching, never
+    the run.
+    """
+    from qloop.cli.watching import watch_here
+
+    return watch_here(quantum)
+
+
+@click.command("report")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write it there; `-` prints it.  [default: .qloop/reports/RUN.html]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "markdown", "timeline"]),
+    default="html",
+    show_default=True,
+    help="A page, the same as Markdown, or the picture of a run's attempts alone, as SVG.",
+)
+@click.option("--run", metavar="ID", help="Tell of this run only.  [default: all of the plan's]")
+@quantum_option
+def report(out: Path | None, form: Any, run: str | None, quantum: Path | None) -> int:
+    """Write what became of the plan to one file, and print the file's path.
+
+    It holds the outcome, the graph of stories, a timeline of attempts, and for each story what
+    changed, the evidence, every attempt and why it failed. It stands alone: nothing is loaded from
+    anywhere, so it can be sent to others. It may quote what agents and checks printed.
+    """
+    from qloop.cli.reporting import report_here
+
+    return report_here(quantum, out, form, run)
 
 
 @click.command("doctor")

@@ -38,6 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line (default: the process's own) and return its exit code."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         del os.environ[name]
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # what is installed beside is not ours
     reset_child_signal()
     console.prepare()
     code = _answer(list(sys.argv[1:] if argv is None else argv))

@@ -42,14 +42,23 @@ def validate(file: Path | None, quantum: Path | None, as_json: bool) -> int:
 
 @click.command("waves")
 @click.option("--next", "only_next", is_flag=True, help="The wave that would start now.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "mermaid", "svg"]),
+    default="text",
+    show_default=True,
+    help="mermaid and svg draw all stories, what they need, and the waves they would run in.",
+)
 @click.option("--max-parallel", type=click.IntRange(min=1), help="Stories in a wave at most.")
 @quantum_option
 @json_option
 def waves(form: str, as_json: bool, **wishes: Any) -> int:
     """Show which stories run together, and in which order."""
-    from qloop.cli.planning import show_waves_here
+    from qloop.cli.planning import draw_waves_here, show_waves_here
 
+    if form in ("mermaid", "svg") and not as_json:
+        return draw_waves_here(form, **wishes)
     return show_waves_here(as_json=as_json or form == "json", **wishes)
 
 
@@ -62,7 +71,10 @@ def story() -> None:
 @click.argument("story_id", metavar="STORY")
 @quantum_option
 def reset(story_id: str, quantum: Path | None) -> int:
-    """Make a story pending again, with all its attempts; what it left is kept."""
+    """Make a story pending again.
+
+    It has all its attempts again; what it left is kept, and what it landed stays.
+    """
     from qloop.cli.planning import change_story
 
     return change_story(story_id, quantum, "reset")

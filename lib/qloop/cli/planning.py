@@ -79,13 +79,11 @@ def show_waves_here(
 ) -> int:
     """The waves to come, or the one that would start now."""
     plan = read_plan(default_state_file(quantum))
-    slots = 1 if plan.execution.force_sequential else max_parallel or _slots(plan)
+    slots = _wanted_slots(plan, max_parallel)
     if not only_next:
-        show_waves(plan, waves_preview(plan, slots, slots == 1), as_json=as_json)
+        show_waves(plan, waves_preview(plan, slots), as_json=as_json)
         return 0
-    at_work = sum(story.status == "in_progress" for story in plan.stories)
-    free = max(0, slots - at_work)
-    chosen = [story.id for story in next_wave(plan, free_slots=free, running=())]
+    chosen = _next_ids(plan, slots)
     state = standing(plan)
     if as_json:
         console.print_json({"state": state, "stories": chosen})
@@ -93,6 +91,28 @@ def show_waves_here(
     console.result(f"{state}: {', '.join(chosen)}" if chosen else state)
     for why in blockers(plan).values():
         console.result(why)
+    return 0
+
+
+def draw_waves_here(
+    form: str, *, only_next: bool, max_parallel: int | None, quantum: Path | None
+) -> int:
+    """The plan as a drawing: each story that is still to run with its wave, or the next one's."""
+    from qloop.ui.dag_drawing import boxes_of, draw_dag
+    from qloop.ui.mermaid import render_mermaid
+
+    plan = read_plan(default_state_file(quantum))
+    slots = _wanted_slots(plan, max_parallel)
+    if only_next:
+        chosen = _next_ids(plan, slots)
+        words = dict.fromkeys(chosen, "next")
+    else:
+        chosen = []
+        waves = enumerate(waves_preview(plan, slots), start=1)
+        words = {one: f"wave {number}" for number, wave in waves for one in wave}
+    boxes = boxes_of(plan, words, chosen)
+    drawn = render_mermaid(plan, boxes) if form == "mermaid" else draw_dag(plan, boxes).markup
+    console.result(drawn)
     return 0
 
 
@@ -124,6 +144,17 @@ def default_state_file(option: Path | None) -> Path:
         if here.exists():
             return here
         raise
+
+
+def _wanted_slots(plan: Plan, max_parallel: int | None) -> int:
+    return 1 if plan.execution.force_sequential else max_parallel or _slots(plan)
+
+
+def _next_ids(plan: Plan, slots: int) -> list[str]:
+    """The stories of the wave that would start now."""
+    at_work = sum(story.status == "in_progress" for story in plan.stories)
+    wave = next_wave(plan, free_slots=max(0, slots - at_work), running=())
+    return [story.id for story in wave]
 
 
 def _slots(plan: Plan) -> int:

@@ -141,6 +141,6 @@ def coordinator(
     wave_id: str, stories: str, quantum: Path | None, prd: Path | None, reports: int | None
 ) -> int:
     """Run one wave and say its signal; started by the driver."""
-    from qloop.cli.running import coordinate
+    from qloop.cli.coordinating import coordinate
 
     return coordinate(wave_id, tuple(stories.split(",")), quantum, prd, reports)

@@ -1,17 +1,19 @@
 """What the run commands do once their words are parsed: one call into the engine each."""
 
-import os
+import shlex
+import shutil
 import sys
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from qloop.cli.context import checked_place, resolve_quantum
 from qloop.repo.checkout import Repository, find_repository
+from qloop.run.holder import private_folder
 from qloop.run.prepare import PrdChanged, Wanted
 from qloop.system.errors import PersonNeeded
 from qloop.ui import console
-
-STANDARD_OUTPUT = 1
 
 
 def run_here(
@@ -62,20 +64,58 @@ def run_in(
     """A whole run with its progress and summary; its exit code."""
     from qloop.agents.signals import render_signal
     from qloop.run.engine import run_whole
-    from qloop.ui.progress import Follower, PlainLines, show_json
     from qloop.ui.summary import show_summary
 
-    journal = repository.root / ".qloop" / "events.jsonl"
-    follower = Follower(journal, show_json if as_json else PlainLines())
     try:
-        done = run_whole(repository, state_file, prd, wanted, follower.look)
+        with _shown(repository, state_file, as_json=as_json) as shown:
+            done = run_whole(repository, state_file, prd, wanted, shown.look, shown.interrupted)
     except PersonNeeded:
         if not as_json:
             console.result(render_signal("WAITING"))
         raise
     if not as_json:
-        show_summary(done.plan, done.events, done.ending.signal, done.ending.reasons)
+        reasons = (*done.ending.reasons, *_hints(done.ending.signal, done.plan.branch_name))
+        show_summary(done.plan, done.events, done.ending.signal, reasons)
     return done.ending.exit_code
+
+
+def _hints(signal: str, branch: str) -> tuple[str, ...]:
+    """Where to go from a run's end."""
+    if signal == "COMPLETE":
+        return (f"what landed: git log {branch}; take it into your branch: git merge {branch}",)
+    return ("what to do about it: qloop",) if signal == "BLOCKED" else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """How a run shows itself."""
+
+    look: Callable[[], None]
+    """Called when the journal has grown."""
+    interrupted: Callable[[int], None]
+    """Called with how often the run was interrupted."""
+
+
+@contextmanager
+def _shown(repository: Repository, state_file: Path, *, as_json: bool) -> Iterator[_Shown]:
+    """Show the run that starts within; a live board looks for itself, and needs no calls."""
+    from qloop.ui.progress import Follower, PlainLines, end_of, show_json
+
+    private = private_folder(repository)
+    journal = private / "events.jsonl"
+    if as_json or not console.is_fancy(sys.stderr):
+        follower = Follower(journal, show_json if as_json else PlainLines(), end_of(journal))
+        yield _Shown(follower.look, lambda count: console.say(_stopping(count)))
+        return
+    from qloop.ui.live import LiveBoard
+
+    with LiveBoard(private, state_file, end_of(journal)) as board:
+        yield _Shown(lambda: None, lambda count: board.tell(_stopping(count)))
+
+
+def _stopping(count: int) -> str:
+    text = "stopping: nothing new starts, what runs has a few seconds; once more ends it at once"
+    return text if count == 1 else "stopping at once"
 
 
 def preview(prd: Path | None, quantum: Path | None, wanted: Wanted, *, as_json: bool) -> int:
@@ -87,12 +127,13 @@ def preview(prd: Path | None, quantum: Path | None, wanted: Wanted, *, as_json: 
     from qloop.ui.waves import show_waves
 
     repository = checked_place(prd)
-    plan = read_or_make(resolve_quantum(repository.root, quantum), prd, repository.root)
-    document = find_prd(plan, repository.root, prd)
+    state_file = resolve_quantum(repository.root, quantum)
+    plan = read_or_make(state_file, prd, repository.root)
+    document = find_prd(plan, repository.root, prd, state_file)
     if not wanted.accept_prd_change:
         check_prd(plan, document)
     slots = max_parallel(plan, wanted, load_config(repository.root))
-    show_waves(plan, waves_preview(plan, slots, slots == 1), as_json=as_json)
+    show_waves(plan, waves_preview(plan, slots), as_json=as_json)
     return 0
 
 
@@ -104,10 +145,22 @@ def run_demo(folder: Path | None) -> int:
     console.say(f"a scratch repository in {repository.root}, with the document {prd.name}")
     code = run_in(repository, repository.root / "quantum.json", prd, Wanted())
     console.say(f"look at it:  cd {repository.root}")
-    console.say("  git log --graph --oneline --all    what landed, one commit a story")
-    console.say("  qloop status                       every story; qloop show STORY for one")
-    console.say("  qloop salvage list                 the attempts that did not land")
+    qloop = _program()
+    ways = (
+        ("git log --oneline ql/demo-site", "what landed, one commit a story"),
+        (f"{qloop} status", "every story; `show STORY` tells all of one"),
+        (f"{qloop} salvage list", "the work of every attempt"),
+    )
+    width = max(len(way) for way, _ in ways)
+    for way, text in ways:
+        console.say(f"  {way:<{width}}  {text}")
     return code
+
+
+def _program() -> str:
+    """How the shell calls this program: by name, or by path where it is run from a clone."""
+    door = Path(__file__).resolve().parents[3] / "bin" / "qloop"
+    return "qloop" if shutil.which("qloop") or not door.exists() else shlex.quote(str(door))
 
 
 def stop_here(*, now: bool) -> int:
@@ -120,32 +173,3 @@ def stop_here(*, now: bool) -> int:
     stop_run(repository, now=now, say=console.say)
     console.say("stopped; qloop takes it up again where it was")
     return 0
-
-
-def coordinate(
-    wave_id: str,
-    stories: tuple[str, ...],
-    quantum: Path | None,
-    prd: Path | None,
-    reports: int | None,
-) -> int:
-    """One wave: for the driver at the other end of the pipes, or by hand without one."""
-    from qloop.run import coordinator
-    from qloop.run.orders import WaveOrder
-    from qloop.run.standalone import run_wave
-    from qloop.system.interrupts import Interrupts
-    from qloop.system.tree import become_subreaper
-
-    become_subreaper()
-    interrupts = Interrupts()
-    if reports is None:
-        repository = find_repository(Path.cwd())
-        state_file = resolve_quantum(repository.root, quantum)
-        signal = run_wave(
-            repository, state_file, prd, wave_id, stories, interrupts.cancel, console.say
-        )
-    else:
-        stream = coordinator.report_stream(reports)
-        order = WaveOrder.model_validate_json(sys.stdin.readline())
-        signal = coordinator.serve(order, sys.stdin, stream, interrupts.cancel)
-    return coordinator.say(signal, lambda text: os.write(STANDARD_OUTPUT, text.encode()))

@@ -1,13 +1,12 @@
 """The JSON Schemas of qloop's files, by name."""
 
-import json
-
 from qloop.plan.model import Json
+from qloop.plan.schema import plan_schema, render_schema
 
 
 def read_schema(name: str) -> str:
     """The schema's text: `quantum`, `config` or `event`."""
-    return json.dumps(_schema(name), indent=2, ensure_ascii=False) + "\n"
+    return render_schema(_schema(name))
 
 
 def _schema(name: str) -> Json:
@@ -16,9 +15,7 @@ def _schema(name: str) -> Json:
 
         return config_schema()
     if name == "event":
-        from qloop.state.journal import event_schema
+        from qloop.state.event_schema import event_schema
 
         return event_schema()
-    from qloop.plan.schema import plan_schema
-
     return plan_schema()

@@ -16,7 +16,10 @@ def worktree() -> None:
 @worktree.command("list")
 @json_option
 def worktree_list(as_json: bool) -> int:
-    """Show every attempt's worktree: story, attempt, path, branch, commit."""
+    """Show every attempt's worktree.
+
+    A row: story, attempt, path, branch, commit.
+    """
     from qloop.cli.cleaning import list_worktrees
 
     return list_worktrees(as_json=as_json)
@@ -28,7 +31,10 @@ def worktree_list(as_json: bool) -> int:
 @quantum_option
 @json_option
 def worktree_clean(everything: bool, dry_run: bool, quantum: Path | None, as_json: bool) -> int:
-    """Remove worktrees that no run uses; their work is salvaged first."""
+    """Remove worktrees that no run uses.
+
+    Their work is salvaged first.
+    """
     from qloop.cli.cleaning import clean_worktrees
 
     return clean_worktrees(quantum, everything=everything, dry_run=dry_run, as_json=as_json)
@@ -42,7 +48,10 @@ def salvage() -> None:
 @salvage.command("list")
 @json_option
 def salvage_list(as_json: bool) -> int:
-    """Show what was kept of every attempt: story, attempt, ref, commit, when, why."""
+    """Show what was kept of every attempt.
+
+    A row: story, attempt, ref, commit, when, why.
+    """
     from qloop.cli.cleaning import list_salvaged
 
     return list_salvaged(as_json=as_json)
@@ -63,7 +72,10 @@ def salvage_show(story: str, attempt: int | None) -> int:
 @click.option("--attempt", type=click.IntRange(min=1), help="Its number.  [default: the newest]")
 @click.option("--branch", help="The new branch's name.  [default: qloop/STORY-N]")
 def salvage_restore(story: str, attempt: int | None, branch: str | None) -> int:
-    """Make a new branch of what an attempt left; no checkout is touched."""
+    """Make a new branch of what an attempt left.
+
+    No checkout is touched.
+    """
     from qloop.cli.cleaning import restore_salvaged
 
     return restore_salvaged(story, attempt, branch)
@@ -78,7 +90,10 @@ def guard() -> None:
 @click.argument("before")
 @click.argument("after", default="HEAD")
 def head_advance(before: str, after: str) -> int:
-    """Silence and exit 0 where AFTER descends from BEFORE; else exit 1 and both names."""
+    """Check that AFTER descends from BEFORE.
+
+    Silence and exit 0 where it does; else exit 1, and both commits.
+    """
     from qloop.cli.cleaning import check_head_advance
 
     return check_head_advance(before, after)
@@ -93,7 +108,10 @@ def signal() -> None:
 @click.option("--exit-code", type=int, default=0, help="How the agent ended.  [default: 0]")
 @click.option("--format", "form", type=click.Choice(["text"]), default="text")
 def signal_parse(exit_code: int, form: str) -> int:  # noqa: ARG001 -- one format so far
-    """Read an agent's output on standard input; print {signal, line, why} as JSON."""
+    """Read an agent's output on standard input.
+
+    Prints {signal, line, why} as JSON.
+    """
     from dataclasses import asdict
 
     from qloop.agents.signals import parse_signal

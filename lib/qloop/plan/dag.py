@@ -37,6 +37,23 @@ def ranks(stories: Sequence[Story]) -> dict[str, int]:
     return longest
 
 
+def levels(stories: Sequence[Story]) -> dict[str, int]:
+    """By id: the stories on the longest chain of what it needs, itself included; 1 needs none."""
+    by_id = {story.id: story for story in stories}
+    dependants = _dependants(stories)
+    missing = {name: len(_known(story, by_id)) for name, story in by_id.items()}
+    level = dict.fromkeys(by_id, 1)
+    free = [name for name, count in missing.items() if count == 0]
+    while free:
+        name = free.pop()
+        for story in dependants.get(name, ()):
+            level[story.id] = max(level[story.id], level[name] + 1)
+            missing[story.id] -= 1
+            if missing[story.id] == 0:
+                free.append(story.id)
+    return level
+
+
 def ready(plan: Plan) -> list[Story]:
     """The stories that may start, by priority, longest remaining path first, then file order."""
     passed = _passed(plan)
@@ -68,6 +85,15 @@ def next_wave(
             ground.take(story)
             wave.append(story)
     return wave
+
+
+def has_more(plan: Plan, running: Collection[str], excluded: Collection[str] = ()) -> bool:
+    """Whether a story that is not one of *running* could still start, now or later."""
+    barred = blockers(plan, excluded)
+    return any(
+        _is_waiting(story) and story.id not in running and story.id not in barred
+        for story in plan.stories
+    )
 
 
 def standing(plan: Plan) -> Standing:
@@ -104,12 +130,11 @@ def blockers(plan: Plan, excluded: Collection[str] = ()) -> dict[str, str]:
     return {name: _chain(name, waits_for, root_of[name]) + ends[root_of[name]] for name in blocked}
 
 
-def waves_preview(plan: Plan, max_parallel: int, sequential: bool = False) -> list[list[str]]:
+def waves_preview(plan: Plan, slots: int) -> list[list[str]]:
     """The ids that would run, wave by wave, if each story that can run passes at its first try.
 
     A story in progress counts as one still to run.
     """
-    slots = 1 if sequential else max(1, max_parallel)
     preview = _Preview(plan)
     waves = []
     while wave := preview.next_wave(slots):

@@ -65,6 +65,10 @@ class JsonModel(BaseModel):
         strict=True,
     )
 
+    def __hash__(self) -> int:
+        """The same for equal ones. Defaults that can be hashed are shared and not copied."""
+        return hash(type(self))
+
 
 class Task(JsonModel):
     """A step inside a story."""
@@ -287,11 +291,6 @@ def parse_plan(document: Json) -> Plan:
     """A document that passed validation, as a value. Raises pydantic.ValidationError."""
     with collector_paused():
         return parse_stripped(without_nulls(document))
-
-
-def parse_story(document: Json) -> Story:
-    """One story's part of a document that passed validation. Raises pydantic.ValidationError."""
-    return Story.model_validate(without_nulls(document), by_alias=True, by_name=False)
 
 
 def parse_stripped(document: Json) -> Plan:

@@ -17,12 +17,6 @@ def normalise(path: str) -> str:
     return "/".join(part for part in path.split("/") if part not in ("", "."))
 
 
-def overlap(one: str, other: str) -> bool:
-    """Whether two paths are the same, or one is a folder that holds the other."""
-    left, right = normalise(one), normalise(other)
-    return left == right or left in _folders(right) or right in _folders(left)
-
-
 def find_danger(path: str) -> str | None:
     """Why a path must not be used, or None where it stays inside the repository."""
     if not path.strip():

@@ -2,8 +2,9 @@
 
 A marked change is the attempt's doing. Its refs are kept under `refs/qloop/escaped/` and put back
 by compare-and-swap against the value that was seen; a stash entry that it dropped is stored
-again. Configuration, hooks, the branch that a checkout stands on, files and index are left as
-they are, and said. Nothing unmarked is ever touched.
+again; a configuration file is put back whole if all that changed in it is marked. Hooks, the
+branch that a checkout stands on, files and index are left as they are, and said. Nothing unmarked
+is ever touched.
 """
 
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from qloop.repo.moves import PUT_BACK, Case, head_changes, ref_changes
 from qloop.repo.person import ESCAPED, SYMBOLIC, Snapshot, read_heads
 from qloop.repo.starts import PATIENT
 from qloop.repo.stash_changes import restore_entry, stash_changes
+from qloop.repo.swap import swap_back
 from qloop.repo.trace import TracedCommand, commands_in
 from qloop.repo.worktree_changes import worktree_changes
 
@@ -67,7 +69,7 @@ def _settle(repository: Repository, change: Change, attempt_id: str) -> str:
         case "stash":
             return _settle_stash(repository, change, attempt_id)
         case "config":
-            return f"configuration {change.text}: left as it is; see `git config --list --local`"
+            return _settle_config(change)
         case "hooks":
             return f"hook {change.text}: left as it is; see {repository.git_dir / 'hooks'}"
         case "worktree_files":
@@ -102,6 +104,15 @@ def _settle_head(repository: Repository, change: Change, attempt_id: str) -> str
     if not _swap(repository.git, change.name, change.after, change.before):
         return f"{said}: left as it is, because it moved again{kept}"
     return f"{said}: put back{kept}; files and index of the checkout are untouched"
+
+
+def _settle_config(change: Change) -> str:
+    if change.swap is not None and swap_back(change.swap):
+        return f"configuration {change.text}: put back"
+    return (
+        f"configuration {change.text}: left as it is, something else was changed there too; "
+        "see `git config --list --local`"
+    )
 
 
 def _settle_stash(repository: Repository, change: Change, attempt_id: str) -> str:

@@ -16,6 +16,7 @@ from qloop.repo.git import persons_git
 from qloop.repo.merging import merge_repository
 from qloop.repo.removal import is_real_file
 from qloop.repo.worksite import Workspace
+from qloop.system import files
 from qloop.system.errors import InternalFailure
 from qloop.system.process import Completed
 
@@ -46,26 +47,50 @@ class CarryFailed(InternalFailure):
 def carry(ws: Workspace, repository: Repository, tip: str) -> None:
     """Make *tip* and what it reaches part of the person's repository. Raises CarryFailed.
 
-    The attempt repository must have been restored before.
+    The attempt repository must have been restored before. What is sound of large files is taken
+    even where others are not.
     """
-    if tip == ws.start:
-        return
+    if tip != ws.start:
+        carry_commits(ws, repository, tip)
+        carry_large_files(ws, repository)
+
+
+def carry_commits(ws: Workspace, repository: Repository, tip: str) -> None:
+    """The same without what git-lfs stored. Raises CarryFailed."""
     _fetch_left_out(repository, ws.start)
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
-    with merge_repository(repository) as git:
+    with merge_repository(repository, ws.start) as git:
         # Of refs it has this one: the check that nothing is missing reads them all, and one
         # that is broken in the person's repository would make it fail.
-        git.run("update-ref", "refs/start", ws.start)
+        (git.git_dir / "refs" / "start").write_text(f"{ws.start}\n", encoding="ascii")
         done = git.attempt(
             *settings, "fetch", *_OPTIONS, f"--negotiation-tip={ws.start}", str(ws.git_dir), tip
         )
     if done.code != 0 or repository.git.find(f"{tip}^{{commit}}") is None:
         raise CarryFailed("the attempt's commits could not be taken over", where=_cause(done))
-    _carry_large_files(ws.git_dir / "lfs" / "objects", repository.git_dir / "lfs" / "objects")
+
+
+def carry_large_files(ws: Workspace, repository: Repository) -> None:
+    """Copy what git-lfs stored for the attempt: a commit has only the names of such files.
+
+    Raises CarryFailed, after all that are what their names say were copied.
+    """
+    source, target = (folder / "lfs" / "objects" for folder in (ws.git_dir, repository.git_dir))
+    forged = []
+    for path in source.glob("??/??/*"):
+        place = target / path.relative_to(source)
+        if not _LARGE_FILE.fullmatch(path.name) or not is_real_file(path) or place.exists():
+            continue
+        if not _copy_checked(path, place):
+            forged.append(path.name)
+    if forged:
+        raise CarryFailed("a large file is not what its name says", where=", ".join(forged))
 
 
 def _fetch_left_out(repository: Repository, start: str) -> None:
     """Complete the start's tree in a partial clone: checks cannot follow links to what is away."""
+    if not _may_be_partial(repository):
+        return
     found = repository.git.attempt("config", "--get-regexp", r"^remote\..*\.promisor$", "^true$")
     if found.code != 0:
         return
@@ -81,20 +106,20 @@ def _fetch_left_out(repository: Repository, start: str) -> None:
             raise CarryFailed("what a partial clone left out is not to be had", where=_cause(done))
 
 
+def _may_be_partial(repository: Repository) -> bool:
+    """Whether the repository's configuration could name a promisor, told without asking git."""
+    text = (files.read_optional(repository.git_dir / "config") or b"").lower()
+    elsewhere = b"include" in text or (repository.git_dir / "config.worktree").exists()
+    return elsewhere or b"promisor" in text
+
+
 def _cause(done: Completed) -> str:
     lines = done.complaint.splitlines()
     return "; ".join(line for line in lines if not line.startswith("hint:"))
 
 
-def _carry_large_files(source: Path, target: Path) -> None:
-    """Copy what git-lfs stored for the attempt: a commit has only the names of such files."""
-    for path in source.glob("??/??/*"):
-        place = target / path.relative_to(source)
-        if _LARGE_FILE.fullmatch(path.name) and is_real_file(path) and not place.exists():
-            _copy_checked(path, place)
-
-
-def _copy_checked(path: Path, place: Path) -> None:
+def _copy_checked(path: Path, place: Path) -> bool:
+    """Copy a file whose content is what its name says; return whether it is."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as out:
         copy = Path(out.name)
@@ -102,9 +127,10 @@ def _copy_checked(path: Path, place: Path) -> None:
             shutil.copyfileobj(data, out)
     try:
         with copy.open("rb") as data:
-            if hashlib.file_digest(data, "sha256").hexdigest() != path.name:
-                raise CarryFailed("a large file is not what its name says", where=path.name)
-        copy.chmod(0o644)
-        copy.replace(place)
+            sound = hashlib.file_digest(data, "sha256").hexdigest() == path.name
+        if sound:
+            copy.chmod(0o644)
+            copy.replace(place)
+        return sound
     finally:
         copy.unlink(missing_ok=True)

@@ -7,6 +7,8 @@ what is not marked was done by a person.
 from dataclasses import dataclass
 from typing import Literal
 
+from qloop.repo.swap import Swap
+
 Kind = Literal["ref", "stash", "config", "hooks", "head", "worktree_files"]
 
 
@@ -27,6 +29,8 @@ class Change:
     """For refs and detached heads: the agent's object, worth keeping."""
     undo: bool = False
     """Whether it is the last thing done there, so that *before* can be put back."""
+    swap: Swap | None = None
+    """For configuration: the file's bytes, where nobody else changed it."""
 
     @property
     def text(self) -> str:

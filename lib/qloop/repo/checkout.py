@@ -104,7 +104,8 @@ def head_commit(repository: Repository) -> str:
         raise BadInput(
             "this repository has no commit yet",
             where=str(repository.root),
-            fix="make a first one: git commit --allow-empty -m start",
+            fix="make a first one, of what agents are to see: "
+            "git add . && git commit --allow-empty -m start",
         )
     return commit
 
@@ -119,7 +120,8 @@ def _not_found(cwd: Path, done: process.Completed) -> Exception:
         return InputMissing(
             "not a git repository",
             where=str(cwd),
-            fix="change into one, or make one: git init && git commit --allow-empty -m start",
+            fix="change into one, or make one: "
+            "git init && git add . && git commit --allow-empty -m start",
         )
     return BadInput("git refuses this folder", where=str(cwd), fix=done.complaint)
 

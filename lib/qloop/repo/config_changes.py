@@ -1,10 +1,12 @@
 """Configuration and hooks of the person's: what changed, and which command could do it.
 
-Nothing of these is undone. Values of configuration may be secrets and never leave this module.
+A configuration file that an attempt alone changed can be put back whole; hooks are left. Values
+may be secrets: no text says them.
 Source: git-config(1), githooks(5).
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from qloop.repo.abilities import has_flag
 from qloop.repo.changes import Change, Changes
 from qloop.repo.git import Git, GitFailed
 from qloop.repo.moves import Case
+from qloop.repo.swap import Swap
 from qloop.repo.trace import TracedCommand, named_file
 
 _SET = "set"
@@ -56,10 +59,15 @@ def config_changes(case: Case, commands: tuple[TracedCommand, ...]) -> Changes:
             continue
         path = case.repository.git_dir / file
         able = [command for command in commands if _writes_file(command, path, case)]
+        own: list[Change] = []
+        others: list[Change] = []
         for key, was, now in _changed_keys(case.repository.git, before.get(file), after.get(file)):
             how = _first(able, partial(_sets_key, key=key, branches=case.branches))
             change = Change("config", f"{file} {key}".strip(), was, now, how or "no trace")
-            (marked if how else unmarked).append(change)
+            (own if how else others).append(change)
+        swap = None if others else Swap(path, before.get(file), after.get(file))
+        marked += (replace(change, swap=swap) for change in own)
+        unmarked += others
     return Changes(tuple(marked), tuple(unmarked))
 
 

@@ -48,6 +48,8 @@ def finish(repository: Repository, branch: str, *, journal_intent: Callable[[str
         tip = find_branch_tip(repository, branch)
     except PersonNeeded as exc:
         return Finish(False, str(exc))
+    if tip is not None and tip != line and repository.git.is_ancestor(line, tip):
+        return Finish(False, None)  # it holds the line and more, which the next run takes in
     if tip is None or not repository.git.is_ancestor(tip, line):
         return Finish(False, _apart(repository, branch))
     _note(repository, branch, tip)
@@ -136,10 +138,13 @@ def _note(repository: Repository, branch: str, tip: str) -> None:
 
 
 def _apart(repository: Repository, branch: str) -> str:
+    checkouts = find_checkouts(repository, branch)
+    place = shlex.quote(str(checkouts[0] if checkouts else repository.root))
+    switch = "" if checkouts else f"git -C {place} switch {shlex.quote(branch)} && "
     return (
-        f"branch {branch} holds commits that its line lacks, or the other way round; start qloop "
-        f"again to have them put together, or see them with: git -C "
-        f"{shlex.quote(str(repository.root))} log {branch_ref(branch)}...{line_ref(branch)}"
+        f"branch {branch} and its line each hold commits that the other lacks; put them together "
+        f"(the next run that has a story to do does so too): "
+        f"{switch}git -C {place} merge {line_ref(branch)}"
     )
 
 

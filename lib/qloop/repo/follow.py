@@ -17,10 +17,11 @@ from qloop.repo.landing import move_line
 from qloop.repo.line import (
     branch_ref,
     chain_since,
-    find_branch_tip,
+    check_followed,
     followed_ref,
+    known_line,
     line_ref,
-    line_tip,
+    read_tips,
 )
 from qloop.repo.merging import MergeConflict, merge_repository, merge_trees, shown_path
 from qloop.repo.transaction import move_refs, update
@@ -46,9 +47,8 @@ def follow(repository: Repository, branch: str) -> None:
     What cannot be followed is left as it is. Raises LineLost, GitFailed.
     """
     git = repository.git
-    line = line_tip(repository, branch)
-    tip = git.find(f"{branch_ref(branch)}^{{commit}}")
-    followed = git.find(f"{followed_ref(branch)}^{{commit}}")
+    tips = read_tips(repository, branch)
+    line, tip, followed = known_line(branch, tips.line), tips.branch, tips.followed
     if tip is None or tip != followed or tip == line or not git.is_ancestor(tip, line):
         return
     if is_held(repository, branch):
@@ -70,9 +70,9 @@ def take_in(repository: Repository, branch: str) -> TakeIn | None:
     rewritten, or where its commits conflict with the line.
     """
     git = repository.git
-    line = line_tip(repository, branch)
-    tip = find_branch_tip(repository, branch)
-    followed = git.find(followed_ref(branch))
+    tips = read_tips(repository, branch)
+    line, followed = known_line(branch, tips.line), tips.followed
+    tip = check_followed(git, branch, tips)
     if tip is None or followed is None or tip == followed:
         return None
     if git.is_ancestor(tip, line):
@@ -108,7 +108,7 @@ def note_followed(repository: Repository, branch: str, tip: str, followed: str) 
 
 
 def _merge(repository: Repository, branch: str, line: str, tip: str) -> str:
-    with merge_repository(repository) as git:
+    with merge_repository(repository, line) as git:
         try:
             tree = merge_trees(git, line, tip, line)
         except MergeConflict as exc:

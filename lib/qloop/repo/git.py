@@ -72,20 +72,9 @@ class Git:
     index: Path | None = None
     objects: Path | None = None
 
-    def using(
-        self,
-        *,
-        work_tree: Path | None = None,
-        index: Path | None = None,
-        objects: Path | None = None,
-    ) -> "Git":
-        """The same repository with another work tree, index file or object directory."""
-        return replace(
-            self,
-            work_tree=work_tree or self.work_tree,
-            index=index or self.index,
-            objects=objects or self.objects,
-        )
+    def using(self, *, work_tree: Path | None = None, index: Path | None = None) -> "Git":
+        """The same repository with another work tree or index file."""
+        return replace(self, work_tree=work_tree or self.work_tree, index=index or self.index)
 
     def attempt(
         self,
@@ -136,6 +125,19 @@ class Git:
         """The object name of a revision, or None where there is none such."""
         done = self.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", revision)
         return done.text if done.code == 0 else None
+
+    def find_all(self, *revisions: str) -> tuple[str | None, ...]:
+        """The object name of each revision, from one call; None where there is no such object."""
+        asked = "".join(f"{revision}\n" for revision in revisions)
+        done = self.attempt(
+            *("cat-file", "--batch-check=%(objectname)"),
+            stdin=asked.encode("utf-8", "surrogateescape"),
+        )
+        answers = done.text.split("\n")
+        if done.code != 0 or len(answers) != len(revisions):
+            # A broken object ends the whole call: each is asked for by itself.
+            return tuple(self.find(revision) for revision in revisions)
+        return tuple(None if " " in answer else answer for answer in answers)
 
     def is_ancestor(self, older: str, newer: str) -> bool:
         """Whether *older* is *newer* or stands in its history."""

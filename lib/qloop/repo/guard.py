@@ -8,7 +8,7 @@ Source: git-merge-base(1), gitrepository-layout(5).
 """
 
 from qloop.repo.checkout import Repository
-from qloop.repo.git import Git
+from qloop.repo.git import Git, GitFailed
 from qloop.repo.removal import is_real_file, is_real_folder, lies_there
 from qloop.repo.worksite import Workspace
 from qloop.system.errors import BadInput, QloopError
@@ -67,9 +67,14 @@ def _find_damage(ws: Workspace, head: str | None) -> str | None:
 
 
 def _check_descends(git: Git, base: str, head: str) -> None:
-    if git.find(f"{head}^{{commit}}") is None:
+    if base == head:
+        return
+    done = git.attempt("merge-base", "--is-ancestor", base, head)
+    if done.code > 1 and git.find(f"{head}^{{commit}}") is None:
         raise GuardTripped("HEAD is not known to the repository", base, head)
-    if not git.is_ancestor(base, head):
+    if done.code not in (0, 1):
+        raise GitFailed(done)
+    if done.code == 1:
         raise GuardTripped("HEAD reset detected", base, head)
 
 

@@ -79,8 +79,11 @@ def restore_salvage(
         *(f"refs/heads/{name}", row.commit, "0" * len(row.commit)),
     )
     if made.code != 0:
+        there = repository.git.find(f"refs/heads/{name}") is not None
         raise BadInput(
-            f"branch {name} cannot be made", where=made.complaint, fix="give it another name"
+            f"branch {name} is there already" if there else f"branch {name} cannot be made",
+            where="" if there else made.complaint,
+            fix="give it another name with --branch NAME",
         )
     return name, row.commit
 

@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from qloop.repo.checkout import Repository
-from qloop.repo.git import Git, GitFailed
+from qloop.repo.git import QLOOP_NAME, Git, GitFailed
+from qloop.repo.history import OwnCommit, own_commits, trees_since
 from qloop.repo.landing_filter import (
     LandingRefused,
     Rules,
@@ -23,7 +24,7 @@ from qloop.repo.landing_filter import (
     filter_tree,
     restore_state,
 )
-from qloop.repo.line import LEASE_REF, LineLost, chain_since, landed_ref, line_ref, line_tip
+from qloop.repo.line import LEASE_REF, LineLost, landed_ref, line_ref, line_tip
 from qloop.repo.marks import marked_attempt
 from qloop.repo.merging import commit_on, merge_repository, merge_trees, tree_of
 from qloop.repo.message import render_message
@@ -80,6 +81,21 @@ class _Work:
     line: str
     met: str
     """The newest commit of the line since *start* that *tip* contains."""
+    chain: dict[str, str]
+    """The line's commits from its tip down to *start*, each with its tree."""
+    own: tuple[OwnCommit, ...]
+    """What the attempt added, oldest first."""
+
+    @property
+    def before(self) -> str:
+        """The tree that the attempt started from."""
+        return self.chain[self.start]
+
+    def tree_of_tip(self, git: Git) -> str:
+        """The tree that the attempt left."""
+        if self.own:
+            return self.own[-1].tree
+        return self.chain.get(self.tip) or tree_of(git, self.tip)
 
 
 @contextmanager
@@ -109,19 +125,18 @@ def propose(
     Moves no ref. Raises MergeConflict, LandingRefused, ForeignCommit, LineLost, GitFailed.
     """
     rules = Rules(state_paths, copy_files, file_bytes)
-    with merge_repository(repository) as git:
+    with merge_repository(repository, start) as git:
         work = _find_work(git, branch, start, tip, line_tip(repository, branch))
-        own = _own_commits(git, work, attempt_id)
-        before = tree_of(git, start)
-        after = restore_state(git, before, tree_of(git, tip), rules)
+        subjects = _subjects(work, attempt_id)
+        after = restore_state(git, work.before, work.tree_of_tip(git), rules)
         tree, restored = _on_met(git, work, after, rules)
-        changed = after != before and tree != tree_of(git, work.met)
-        merged = merge_trees(git, work.line, commit_on(git, tree, work.met), work.line)
-        final = filter_tree(git, tree_of(git, work.line), merged, rules)
+        changed = after != work.before and tree != work.chain[work.met]
+        merged = _on_line(git, work, tree)
+        final = filter_tree(git, work.chain[work.line], merged, rules)
         commit = git.text(
             *("commit-tree", final, "-p", work.line, "-F", "-"),
-            stdin=render_message(story, title, own, attempt, attempt_id).encode(),
-            env=_author(git, tip) if own else {},
+            stdin=render_message(story, title, subjects, attempt, attempt_id).encode(),
+            env=_author(work.own[-1]) if work.own else {},
         )
     return Candidate(commit, final, work.line, restored, changed)
 
@@ -165,7 +180,7 @@ def move_line(
 
 
 def _find_work(git: Git, branch: str, start: str, tip: str, line: str) -> _Work:
-    chain = chain_since(git, line, start)
+    chain = trees_since(git, line, start)
     if not chain:
         raise LineLost(
             f"the line of {branch} no longer holds {start}, from which an attempt started",
@@ -173,9 +188,22 @@ def _find_work(git: Git, branch: str, start: str, tip: str, line: str) -> _Work:
             fix=f"see what happened with: git reflog show {line_ref(branch)}; then put it back "
             f"with: git update-ref {line_ref(branch)} COMMIT",
         )
-    if not git.is_ancestor(start, tip):
+    own = own_commits(git, tip, start, line)
+    met = _find_met(git, list(chain), own, tip)
+    if met is None:
         raise LandingRefused((f"{tip}: does not descend from the attempt's start {start}",))
-    return _Work(start=start, tip=tip, line=line, met=_newest_in(git, chain, tip))
+    return _Work(start=start, tip=tip, line=line, met=met, chain=chain, own=own)
+
+
+def _find_met(git: Git, chain: list[str], own: tuple[OwnCommit, ...], tip: str) -> str | None:
+    """The first commit of *chain* that *tip* contains, or None where not even the last is."""
+    made = {commit.name for commit in own}
+    reached = {parent for commit in own for parent in commit.parents} - made if own else {tip}
+    place = {commit: number for number, commit in enumerate(chain)}
+    if reached and reached <= place.keys() and made.isdisjoint(place):
+        # All that is not the attempt's own comes in through these, each with the chain below it.
+        return chain[min(place[commit] for commit in reached)]
+    return _newest_in(git, chain, tip) if git.is_ancestor(chain[-1], tip) else None
 
 
 def _newest_in(git: Git, chain: list[str], tip: str) -> str:
@@ -193,20 +221,26 @@ def _newest_in(git: Git, chain: list[str], tip: str) -> str:
     return chain[low]
 
 
-def _own_commits(git: Git, work: _Work, attempt_id: str) -> list[str]:
-    """The subjects of the attempt's commits, oldest first. Raises ForeignCommit."""
-    listed = git.run(
-        *("rev-list", "--no-commit-header", "--topo-order", "--reverse", "--encoding=UTF-8"),
-        *("--format=%H%x00%cn%x00%s", work.tip, "--not", work.start, work.line),
-    ).out
-    subjects: list[str] = []
-    for line in listed.decode("utf-8", "replace").split("\n")[:-1]:
-        commit, committer, subject = line.split("\0")
-        maker = marked_attempt(committer)
+def _subjects(work: _Work, attempt_id: str) -> list[str]:
+    """The subjects of the agent's commits, oldest first; what qloop committed for it has none.
+
+    Raises ForeignCommit.
+    """
+    for commit in work.own:
+        maker = marked_attempt(commit.committer)
         if maker is not None and maker != attempt_id:
-            raise ForeignCommit(commit, maker)
-        subjects.append(subject)
-    return subjects
+            raise ForeignCommit(commit.name, maker)
+    return [commit.subject for commit in work.own if commit.committer != QLOOP_NAME]
+
+
+def _on_line(git: Git, work: _Work, tree: str) -> str:
+    """*tree*, which stands on the commit where the attempt met the line, merged with the line.
+
+    Where that is the line's tip there is nothing to merge: it is the tree itself.
+    """
+    if work.met == work.line:
+        return tree
+    return merge_trees(git, work.line, commit_on(git, tree, work.met), work.line)
 
 
 def _on_met(git: Git, work: _Work, after: str, rules: Rules) -> tuple[str, tuple[str, ...]]:
@@ -223,13 +257,9 @@ def _on_met(git: Git, work: _Work, after: str, rules: Rules) -> tuple[str, tuple
     return tree, tuple(path for path in differing if not rules.is_state(path))
 
 
-def _author(git: Git, commit: str) -> dict[str, str]:
+def _author(commit: OwnCommit) -> dict[str, str]:
     """The environment that makes the author of *commit* the author of the next one."""
-    text = git.text(
-        *("rev-list", "--no-commit-header", "--max-count=1", "--encoding=UTF-8", "--date=raw"),
-        *("--format=%an%x00%ae%x00%ad", commit),
-    )
-    name, email, date = text.split("\0")
+    name, email, date = commit.author
     author = {"GIT_AUTHOR_EMAIL": email, "GIT_AUTHOR_DATE": f"@{date}"}
     if not date:
         del author["GIT_AUTHOR_DATE"]

@@ -5,13 +5,15 @@ Judged are only entries that differ from the line's. A tree is changed in an ind
 Errors: LandingRefused with every reason at once; GitFailed.
 """
 
+import functools
 import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from qloop.repo.blobs import object_contents, object_sizes
 from qloop.repo.git import Git, pairs
 from qloop.repo.merging import shown_path
-from qloop.system.errors import InternalFailure, QloopError
+from qloop.system.errors import QloopError
 
 _ALWAYS_STATE = (".qloop", "qloop.toml")
 _NO_ENTRY, _GITLINK, _LINK = "000000", "160000", "120000"
@@ -66,6 +68,12 @@ class Change:
 
 def changes_between(git: Git, old: str, new: str) -> list[Change]:
     """The files that differ between two trees or commits; renames are not looked for."""
+    return list(_changes_between(git, old, new))
+
+
+@functools.lru_cache(maxsize=4)
+def _changes_between(git: Git, old: str, new: str) -> tuple[Change, ...]:
+    """The same; one landing asks for the same two trees several times."""
     fields = git.fields(
         *("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames"),
         *("--ignore-submodules=none", old, new),
@@ -74,7 +82,7 @@ def changes_between(git: Git, old: str, new: str) -> list[Change]:
     for described, path in pairs(fields):
         old_mode, mode, old_name, name, _ = described.removeprefix(":").split(" ")
         found.append(Change(path, old_mode, old_name, mode, name))
-    return found
+    return tuple(found)
 
 
 def restore_state(git: Git, source: str, tree: str, rules: Rules) -> str:
@@ -127,10 +135,12 @@ def _foreign_repositories(git: Git, tree: str, changes: list[Change]) -> Iterato
 
 def _outward_links(git: Git, tree: str, changes: list[Change]) -> Iterator[str]:
     links = [change for change in changes if change.mode == _LINK]
-    sizes = _sizes(git, links)
+    if not links:
+        return
+    sizes = object_sizes(git, (link.name for link in links))
     readable = [link for link in links if sizes[link.name] <= _LONGEST_TARGET_BYTES]
     outward = {link.path for link in links} - {link.path for link in readable}
-    targets = _contents(git, {link.name: sizes[link.name] for link in readable})
+    targets = object_contents(git, {link.name: sizes[link.name] for link in readable})
     outward.update(link.path for link in readable if _leads_out(link.path, targets[link.name]))
     outward.update(_followed_out(git, tree, [link.path for link in readable]))
     for path in sorted(outward):
@@ -172,33 +182,11 @@ def _private_files(changes: list[Change], copy_files: tuple[str, ...]) -> Iterat
 
 def _large_files(git: Git, changes: list[Change], limit_bytes: int) -> Iterator[str]:
     files = [change for change in changes if change.mode != _GITLINK]
-    sizes = _sizes(git, files)
+    sizes = object_sizes(git, (change.name for change in files))
     for change in files:
         size = sizes[change.name]
         if size > limit_bytes:
             yield f"{shown_path(change.path)}: {size} bytes, more than the limit of {limit_bytes}"
-
-
-def _sizes(git: Git, changes: list[Change]) -> dict[str, int]:
-    names = sorted({change.name for change in changes})
-    if not names:
-        return {}
-    asked = "\n".join(names).encode("ascii")
-    answers = git.text("cat-file", "--batch-check=%(objectsize)", stdin=asked).split("\n")
-    missing = [answer for answer in answers if not answer.isdigit()]
-    if missing:
-        raise InternalFailure(f"the repository lacks an object of the work: {missing[0]}")
-    return {name: int(size) for name, size in zip(names, answers, strict=True)}
-
-
-def _contents(git: Git, sizes: dict[str, int]) -> dict[str, bytes]:
-    """The bytes of small objects, given their sizes."""
-    rest = git.run("cat-file", "--batch", stdin="\n".join(sizes).encode("ascii")).out
-    found: dict[str, bytes] = {}
-    for name, size in sizes.items():
-        rest = rest.partition(b"\n")[2]
-        found[name], rest = rest[:size], rest[size + 1 :]
-    return found
 
 
 def _within(path: str, folder: str) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from qloop.repo.git import Git, GitFailed
+from qloop.repo.git import Git, GitFailed, pairs
 from qloop.repo.removal import is_real_folder, lies_there, walk_files
 from qloop.repo.worksite import Workspace
 
@@ -44,6 +44,18 @@ class _Entry:
     oid: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    """An entry that differs between a commit and the index."""
+
+    path: str
+    old_mode: str
+    mode: str
+    old: str
+    status: str
+    """As in git-diff-index(1): added, deleted, modified, of another type."""
+
+
 def write_work_tree(ws: Workspace, head: str) -> LeftWork:
     """Write the tree of the worktree's files, with *head* as what they are compared to.
 
@@ -53,13 +65,17 @@ def write_work_tree(ws: Workspace, head: str) -> LeftWork:
     with tempfile.TemporaryDirectory(dir=ws.git_dir) as folder:
         git = Git(ws.git_dir, work_tree=ws.tree, index=Path(folder) / "index")
         git.run("read-tree", head)
-        tracked = _tracked(git)
+        tracked, others = _listed(git)
         hidden = _hidden(ws)
         found, missing = _look(ws.tree, tracked)
-        _drop(git, [path for path in missing if path not in hidden])
+        gone = [path for path in missing if path not in hidden]
+        if gone:  # what stood in the index may have hidden what stands in its place now
+            _drop(git, gone)
+            others = _listed(git)[1]
         submodules = _update_submodules(git, ws.tree, tracked)
-        unsaved = _add(git, ws.tree, [*found, *_untracked(git, ws, tracked)])
-        _put_back_untouched(git, ws.tree, head)
+        added = [*found, *_untracked(git, ws, tracked, others)]
+        staged, unsaved = _add(git, ws.tree, added, tracked, head)
+        _put_back_untouched(git, ws.tree, staged)
         return LeftWork(git.text("write-tree"), (*unsaved, *submodules))
 
 
@@ -73,13 +89,29 @@ def without_checked_files(ws: Workspace, tree: str) -> str:
         return git.text("write-tree")
 
 
-def _tracked(git: Git) -> dict[str, _Entry]:
-    entries = {}
-    for line in git.fields("ls-files", "-z", "--stage"):
-        info, _, path = line.partition("\t")
+def _listed(git: Git) -> tuple[dict[str, _Entry], list[str]]:
+    """The index's entries, and what lies in the tree that is neither in it nor ignored."""
+    entries: dict[str, _Entry] = {}
+    others: list[str] = []
+    for line in git.fields("ls-files", "-z", "-t", "--stage", "--others", "--exclude-standard"):
+        tag, rest = line[0], line[2:]
+        if tag == "?":
+            others.append(rest)
+            continue
+        info, _, path = rest.partition("\t")
         mode, oid, _ = info.split(" ")
         entries[path] = _Entry(mode, oid)
-    return entries
+    return entries, others
+
+
+def _staged(git: Git, head: str) -> list[_Staged]:
+    """How the index differs from *head*."""
+    options = ("--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=none")
+    staged = []
+    for info, path in pairs(git.fields("diff-index", *options, head)):
+        old_mode, mode, oid, _, status = info[1:].split(" ")
+        staged.append(_Staged(path, old_mode, mode, oid, status))
+    return staged
 
 
 def _hidden(ws: Workspace) -> frozenset[str]:
@@ -122,10 +154,10 @@ def _is_content(path: Path) -> bool:
     return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
 
 
-def _untracked(git: Git, ws: Workspace, tracked: dict[str, _Entry]) -> list[str]:
+def _untracked(git: Git, ws: Workspace, tracked: dict[str, _Entry], others: list[str]) -> list[str]:
     """Files that are new to *head*, less what is ignored or was left by set-up."""
-    found = []
-    for entry in git.fields("ls-files", "-z", "--others", "--exclude-standard"):
+    found: list[str] = []
+    for entry in others:
         found.extend(_nested(git, ws.tree, entry) if entry.endswith("/") else [entry])
     left = frozenset(ws.leftovers)
     return [
@@ -158,16 +190,21 @@ def _drop(git: Git, paths: Iterable[str]) -> None:
         git.run("update-index", "--force-remove", "-z", "--stdin", stdin=names)
 
 
-def _add(git: Git, tree: Path, paths: list[str]) -> list[str]:
-    """Take files into the index; return those that cannot be taken."""
+def _add(
+    git: Git, tree: Path, paths: list[str], tracked: dict[str, _Entry], head: str
+) -> tuple[list[_Staged], list[str]]:
+    """Take files into the index; return what is in it then, and those that cannot be taken."""
     wanted = paths
     refused: list[str] = []
     while (faulty := _find_faulty(git, wanted)) is not None:
         refused.append(faulty)
         wanted = [path for path in wanted if path != faulty]
-    held = set(git.fields("ls-files", "-z"))
+    staged = _staged(git, head)
+    held = tracked.keys() - {one.path for one in staged if one.status == "D"}
+    held |= {one.path for one in staged if one.status == "A"}
     raw = {path for path in refused if _add_raw(git, tree / path, path)}
-    return [path for path in paths if path not in raw and (path in refused or path not in held)]
+    lost = [path for path in paths if path not in raw and (path in refused or path not in held)]
+    return (_staged(git, head) if raw else staged), lost
 
 
 def _find_faulty(git: Git, paths: list[str]) -> str | None:
@@ -207,20 +244,18 @@ def _update_submodules(git: Git, tree: Path, tracked: dict[str, _Entry]) -> list
     return moved
 
 
-def _put_back_untouched(git: Git, tree: Path, head: str) -> None:
+def _put_back_untouched(git: Git, tree: Path, staged: list[_Staged]) -> None:
     """Leave out what differs only because git would store the same file anew.
 
     Where a file was committed before its line ends or its filter were settled, a checkout nobody
     touched counts as changed.
     """
-    lines = git.fields("diff-index", "--cached", "--raw", "-z", "--no-renames", head)
     restored = []
-    for info, path in zip(lines[::2], lines[1::2], strict=True):
-        old_mode, new_mode, oid, _, status = info[1:].split(" ")
-        if status != "M" or old_mode != new_mode or not old_mode.startswith("100"):
+    for one in staged:
+        if one.status != "M" or one.old_mode != one.mode or not one.mode.startswith("100"):
             continue
-        done = git.attempt("cat-file", "--filters", f"--path={path}", oid)
-        if done.code == 0 and (tree / path).read_bytes() == done.out:
-            restored.append(os.fsencode(f"{old_mode} {oid}\t{path}") + b"\0")
+        done = git.attempt("cat-file", "--filters", f"--path={one.path}", one.old)
+        if done.code == 0 and (tree / one.path).read_bytes() == done.out:
+            restored.append(os.fsencode(f"{one.mode} {one.old}\t{one.path}") + b"\0")
     if restored:
         git.run("update-index", "-z", "--index-info", stdin=b"".join(restored))

@@ -9,6 +9,7 @@ judge, BadInput where the branch's name cannot be used.
 
 import re
 import secrets
+from dataclasses import dataclass
 
 from qloop.repo.checkout import Repository, head_commit
 from qloop.repo.git import Git, GitFailed
@@ -42,6 +43,21 @@ def landed_ref(attempt_id: str) -> str:
     return f"refs/qloop/landed/{attempt_id}"
 
 
+@dataclass(frozen=True, slots=True)
+class Tips:
+    """Where line, branch and followed value stand; None for what does not exist."""
+
+    line: str | None
+    branch: str | None
+    followed: str | None
+
+
+def read_tips(repository: Repository, branch: str) -> Tips:
+    """The commits of the three refs of *branch*, from one look."""
+    refs = (line_ref(branch), branch_ref(branch), followed_ref(branch))
+    return Tips(*repository.git.find_all(*(f"{ref}^{{commit}}" for ref in refs)))
+
+
 def ensure_line(repository: Repository, branch: str) -> str:
     """Make sure that branch, line and followed value exist; return the line's tip.
 
@@ -50,10 +66,9 @@ def ensure_line(repository: Repository, branch: str) -> str:
     """
     git = repository.git
     _check_name(git, branch)
-    tip = find_branch_tip(repository, branch)
+    tips = read_tips(repository, branch)
+    tip, line, followed = check_followed(git, branch, tips), tips.line, tips.followed
     start = tip or head_commit(repository)
-    line = git.find(f"{line_ref(branch)}^{{commit}}")
-    followed = git.find(f"{followed_ref(branch)}^{{commit}}")
     if line is not None and followed is not None:
         _check_holds_followed(git, branch, line, followed)
     changes: list[RefChange] = []
@@ -73,7 +88,11 @@ def ensure_line(repository: Repository, branch: str) -> str:
 
 def line_tip(repository: Repository, branch: str) -> str:
     """The line's newest commit. Raises LineLost where there is no line."""
-    tip = repository.git.find(f"{line_ref(branch)}^{{commit}}")
+    return known_line(branch, repository.git.find(f"{line_ref(branch)}^{{commit}}"))
+
+
+def known_line(branch: str, tip: str | None) -> str:
+    """The line's *tip*, which may have been looked for in vain. Raises LineLost then."""
     if tip is None:
         raise LineLost(
             f"the line of {branch} is gone",
@@ -88,10 +107,16 @@ def find_branch_tip(repository: Repository, branch: str) -> str | None:
 
     Raises PersonNeeded where the branch was followed and is deleted, moved back or rewritten.
     """
-    git = repository.git
-    tip = git.find(f"{branch_ref(branch)}^{{commit}}")
-    followed = git.find(f"{followed_ref(branch)}^{{commit}}")
-    if followed is None or (tip is not None and git.is_ancestor(followed, tip)):
+    return check_followed(repository.git, branch, read_tips(repository, branch))
+
+
+def check_followed(git: Git, branch: str, tips: Tips) -> str | None:
+    """`find_branch_tip` of tips that were read. Raises PersonNeeded."""
+    tip, followed = tips.branch, tips.followed
+    if followed in (None, tip):
+        return tip
+    assert followed is not None
+    if tip is not None and git.is_ancestor(followed, tip):
         return tip
     if tip is None:
         what, back = "was deleted", f"git branch {branch} {followed}"
@@ -125,9 +150,11 @@ def write_lease(repository: Repository, run_id: str) -> str:
 def find_landed(repository: Repository, branch: str, attempt_id: str, story: str) -> str | None:
     """The commit with which an attempt landed on the line, or None if it did not."""
     git = repository.git
-    marked = git.find(f"{landed_ref(attempt_id)}^{{commit}}")
-    line = git.find(f"{line_ref(branch)}^{{commit}}")
-    if marked is None or line is None or not chain_since(git, line, marked):
+    asked = (landed_ref(attempt_id), line_ref(branch))
+    marked, line = git.find_all(*(f"{ref}^{{commit}}" for ref in asked))
+    if marked is None or line is None:
+        return None
+    if marked != line and not chain_since(git, line, marked):
         return None
     last_lines = git.text("cat-file", "commit", marked).splitlines()[-2:]
     if len(last_lines) != 2 or last_lines[0] != f"Qloop-Story: {story}":
@@ -154,9 +181,10 @@ def _check_name(git: Git, branch: str) -> None:
             fix="set branchName to the branch that it stands for: "
             f"git symbolic-ref {branch_ref(branch)}",
         )
-    for ref in (branch_ref(branch), line_ref(branch), followed_ref(branch)):
-        root = ref.removesuffix(branch) + branch.split("/", 1)[0]
-        existing = git.text("for-each-ref", "--format=%(refname)", root).splitlines()
+    refs = (branch_ref(branch), line_ref(branch), followed_ref(branch))
+    roots = [ref.removesuffix(branch) + branch.split("/", 1)[0] for ref in refs]
+    existing = git.text("for-each-ref", "--format=%(refname)", *roots).splitlines()
+    for ref in refs:
         clash = _find_clash(ref, existing)
         if clash is not None:
             raise BadInput(

@@ -28,6 +28,9 @@ _FIXED_DATES = {
     "GIT_COMMITTER_DATE": "@0 +0000",
 }
 
+_OBJECT_FORMATS = {40: "sha1", 64: "sha256"}
+"""By the length of an object's name."""
+
 _PARTIAL_CLONE = ("extensions.partialclone", "remote.origin.")
 
 
@@ -42,18 +45,17 @@ class MergeConflict(QloopError):
 
 
 @contextmanager
-def merge_repository(repository: Repository) -> Iterator[Git]:
-    """A repository for one piece of merging, on the person's objects.
+def merge_repository(repository: Repository, commit: str) -> Iterator[Git]:
+    """A repository for one piece of merging, on the person's objects, one of which is *commit*.
 
     It has a work tree, which stays empty: in a bare one git cannot apply `text`.
     """
-    object_format = repository.git.text("rev-parse", "--show-object-format")
     with tempfile.TemporaryDirectory(prefix="qloop-merge-") as name:
         folder = Path(name)
         for part in ("refs", "info", "empty"):
             (folder / part).mkdir()
         (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
-        (folder / "config").write_bytes(_configuration(repository, object_format))
+        (folder / "config").write_bytes(_configuration(repository, _OBJECT_FORMATS[len(commit)]))
         shallow = read_optional(repository.git_dir / "shallow")
         if shallow is not None:
             (folder / "shallow").write_bytes(shallow)

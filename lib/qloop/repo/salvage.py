@@ -8,7 +8,7 @@ Errors: CarryFailed where commits are broken; the files are kept even then. Work
 import contextlib
 from dataclasses import dataclass, replace
 
-from qloop.repo.carry import CarryFailed, carry
+from qloop.repo.carry import CarryFailed, carry, carry_commits, carry_large_files
 from qloop.repo.checkout import Repository
 from qloop.repo.git import Git, GitFailed
 from qloop.repo.leftwork import LeftWork, without_checked_files, write_work_tree
@@ -32,11 +32,6 @@ class Salvaged:
     """The commit that the worktree stood at."""
     tip: str
     """The commit that holds all: HEAD, or one on top of it with what was not committed."""
-    dirty: bool
-    """Whether work was left uncommitted."""
-    changed_paths: tuple[str, ...]
-    """Paths that differ between the start commit and the tip, sorted."""
-    ref: str
     unsaved: tuple[str, ...]
     """Paths that git could not hold, and submodules whose own commits stay behind."""
 
@@ -48,33 +43,30 @@ def salvage(ws: Workspace, repository: Repository, story: str, attempt: int, why
     when the commits are broken, after the files were kept as one commit on the start; WorkNotKept.
     """
     restore_workspace(ws)
-    head = _find_head(ws)
+    head, head_tree = _find_head(ws)
     ref = f"{ATTEMPTS}/{story}/{attempt}"
     work = _left_work(ws, head)
-    tip = _commit_work(ws, work, head, f"{story}: work left uncommitted")
+    tip = _commit_work(ws, work, head, head_tree, f"{story}: work left uncommitted")
     try:
         carry(ws, repository, tip)
     except CarryFailed:
         _point(repository, ref, _squash(ws, repository, work, story), why)
         raise
-    return Salvaged(
-        head=head,
-        tip=tip,
-        dirty=tip != head,
-        changed_paths=_changed(repository.git, ws.start, tip),
-        ref=_point(repository, ref, tip, why),
-        unsaved=work.unsaved if work is not None else (),
-    )
+    _point(repository, ref, tip, why)
+    return Salvaged(head, tip, unsaved=work.unsaved if work is not None else ())
 
 
-def _find_head(ws: Workspace) -> str:
-    """HEAD, else the attempt's branch, else the start: the first whose files are there."""
+def _find_head(ws: Workspace) -> tuple[str, str | None]:
+    """HEAD, else the attempt's branch, else the start: the first whose files are there.
+
+    With its tree, where that was asked for.
+    """
     asked = [(Git(ws.admin), "HEAD"), (Git(ws.git_dir), f"refs/heads/{ws.branch}")]
     for git, revision in asked:
-        commit = git.find(f"{revision}^{{commit}}")
-        if commit is not None and git.find(f"{commit}^{{tree}}") is not None:
-            return commit
-    return ws.start
+        commit, tree = git.find_all(f"{revision}^{{commit}}", f"{revision}^{{tree}}")
+        if commit is not None and tree is not None:
+            return commit, tree
+    return ws.start, None
 
 
 def _left_work(ws: Workspace, head: str) -> LeftWork | None:
@@ -88,9 +80,12 @@ def _left_work(ws: Workspace, head: str) -> LeftWork | None:
         return write_work_tree(ws, ws.start)
 
 
-def _commit_work(ws: Workspace, work: LeftWork | None, parent: str, message: str) -> str:
+def _commit_work(
+    ws: Workspace, work: LeftWork | None, parent: str, parent_tree: str | None, message: str
+) -> str:
+    """What was left as a commit on *parent*; *parent* itself where nothing was left."""
     git = Git(ws.git_dir)
-    if work is None or work.tree == git.text("rev-parse", f"{parent}^{{tree}}"):
+    if work is None or work.tree == (parent_tree or git.text("rev-parse", f"{parent}^{{tree}}")):
         return parent
     author = {"GIT_AUTHOR_NAME": ws.author[0], "GIT_AUTHOR_EMAIL": ws.author[1]}
     return git.text("commit-tree", work.tree, "-p", parent, "-m", message, env=author)
@@ -100,29 +95,29 @@ def _squash(ws: Workspace, repository: Repository, work: LeftWork | None, story:
     """The files as one commit on the start, carried over. Raises WorkNotKept."""
     if work is None:
         return ws.start
-    message = f"{story}: work whose commits are broken"
-    commit = _commit_work(ws, work, ws.start, message)
     with contextlib.suppress(CarryFailed):
-        carry(ws, repository, commit)
+        carry_large_files(ws, repository)
+    message = f"{story}: work whose commits are broken"
+    commit = _commit_work(ws, work, ws.start, None, message)
+    with contextlib.suppress(CarryFailed):
+        carry_commits(ws, repository, commit)
         return commit
     work = replace(work, tree=without_checked_files(ws, work.tree))
-    commit = _commit_work(ws, work, ws.start, message)
+    commit = _commit_work(ws, work, ws.start, None, message)
     try:
-        carry(ws, repository, commit)
+        carry_commits(ws, repository, commit)
     except CarryFailed as exc:
         raise WorkNotKept(exc.what, where=exc.where) from exc
     return commit
 
 
-def _point(repository: Repository, ref: str, commit: str, why: str) -> str:
+def _point(repository: Repository, ref: str, commit: str, why: str) -> None:
     """Write the ref, unless it holds more already: a worktree may be half removed by now."""
-    kept = repository.git.find(f"{ref}^{{commit}}")
-    if kept is None or not repository.git.is_ancestor(commit, kept):
-        reason = " ".join(why.split()) or "salvaged"
-        repository.git.run(*PATIENT, "update-ref", "--create-reflog", "-m", reason, ref, commit)
-    return ref
-
-
-def _changed(git: Git, base: str, tip: str) -> tuple[str, ...]:
-    found = git.fields("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, tip)
-    return tuple(sorted(found))
+    git = repository.git
+    reason = " ".join(why.split()) or "salvaged"
+    write = (*PATIENT, "update-ref", "--create-reflog", "-m", reason, ref, commit)
+    if git.attempt(*write, "0" * len(commit)).code == 0:  # there was none
+        return
+    kept = git.find(f"{ref}^{{commit}}")
+    if kept is None or not git.is_ancestor(commit, kept):
+        git.run(*write)

@@ -44,8 +44,7 @@ def note_setup(ws: Workspace) -> Workspace:
     left = _Left()
     for entry in ws.git.fields("ls-files", "-z", "--others", "--directory"):
         _note_entry(ws.tree, entry, left)
-    visible = ws.git.fields("ls-files", "-z", "--others", "--directory", "--exclude-standard")
-    patterns = b"".join(exclude_pattern(path) for path in _covered(left.files, visible))
+    patterns = b"".join(exclude_pattern(path) for path in _visible(ws, left.files))
     noted = dataclasses.replace(
         ws,
         leftovers=tuple(left.files),
@@ -75,6 +74,14 @@ def clean_to(ws: Workspace, commit: str) -> None:
     _sweep(ws)
     for name in ws.empty_folders:
         (ws.tree / name).mkdir(parents=True, exist_ok=True)
+
+
+def _visible(ws: Workspace, paths: list[str]) -> list[str]:
+    """Those of the untracked *paths* that nothing ignores."""
+    if not paths:
+        return []
+    listing = ("ls-files", "-z", "--others", "--directory", "--exclude-standard")
+    return _covered(paths, ws.git.fields(*listing))
 
 
 def _note_entry(tree: Path, entry: str, left: _Left) -> None:

@@ -24,6 +24,9 @@ from qloop.system.errors import QloopError
 RECORDS = "qloop/workspaces"
 """The folder of records in the person's git directory."""
 
+WHOLE_TREE = "./"
+"""Among leftovers: the folder that everything in a worktree lies in."""
+
 
 class SetupFailed(QloopError):
     """A worktree could not be given what it needs, by a fault that a person can mend."""

@@ -4,7 +4,7 @@ Errors: SetupFailed, GitFailed. Source: git-worktree(1).
 """
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from qloop.repo.checkout import Repository
@@ -15,6 +15,7 @@ from qloop.repo.settings import PersonSettings
 from qloop.repo.skeleton import repository_files
 from qloop.repo.worksite import (
     RECORDS,
+    WHOLE_TREE,
     SetupFailed,
     Workspace,
     read_record,
@@ -72,7 +73,8 @@ def create_workspace(
         pristine=repository_files(repository, settings, base / f"{name}.git"),
     )
     _clear_place(made)
-    write_record(made)
+    # Until set-up's end is noted, what a crash leaves untracked here can only be set-up's.
+    write_record(replace(made, leftovers=(WHOLE_TREE,)))
     try:
         return _add_worktree(made)
     except BaseException:

@@ -19,13 +19,14 @@ from qloop.repo.salvage import Salvaged, salvage
 from qloop.repo.scratch import note_setup
 from qloop.repo.settings import PersonSettings
 from qloop.repo.trace import read_trace
-from qloop.repo.worksite import read_record
 from qloop.repo.workspace import SetupFailed, create_workspace, remove_workspace
 from qloop.run import implementer
-from qloop.run.desk import Desk, Emit, EventKind, shown
-from qloop.run.evidence import judge
+from qloop.run.desk import Desk, Emit, shown
+from qloop.run.evidence import has_commands, judge
+from qloop.run.finding import enumerate_names
 from qloop.run.gates import GateCancelled, Room, run_gates
 from qloop.run.orders import AttemptOrder, Failed, Outcome, ReviewNote
+from qloop.state.journal import EventKind
 from qloop.system.cancel import Cancel
 from qloop.system.errors import QloopError
 
@@ -43,14 +44,6 @@ class Watch:
     """Set: start no implementer any more (a guard tripped in this wave)."""
 
 
-class _Ends(Exception):
-    """The attempt ends here, for the reason given."""
-
-    def __init__(self, failed: Failed) -> None:
-        self.failed = failed
-        super().__init__(failed.reason)
-
-
 def attempt(order: AttemptOrder, watch: Watch) -> Outcome:
     """Make one attempt. What git or the machine does wrong is raised, not returned."""
     place = order.terms.place
@@ -65,9 +58,15 @@ def attempt(order: AttemptOrder, watch: Watch) -> Outcome:
     )
     desk = Desk(order.terms, order.wave, order.dispatch, workspace, watch.emit, watch.cancel)
     try:
-        outcome = _within(order, watch, repository, desk)
+        desk.logs.mkdir(parents=True, exist_ok=True)
+        ready, failed = _set_up(desk, repository, order.commands.setup, order.commands.copy_files)
+    except BaseException:
+        remove_workspace(workspace)  # no agent was there yet
+        raise
+    try:
+        outcome = _within(order, watch, repository, ready, failed)
     except BaseException as fault:
-        _leave(desk, repository, fault)
+        _leave(ready, repository, fault)
         raise
     remove_workspace(workspace)
     return outcome
@@ -86,44 +85,48 @@ def _leave(desk: Desk, repository: Repository, fault: BaseException) -> None:
     remove_workspace(desk.workspace)
 
 
-def _within(order: AttemptOrder, watch: Watch, repository: Repository, desk: Desk) -> Outcome:
-    desk.logs.mkdir(parents=True, exist_ok=True)
-    try:
-        desk = set_up(desk, repository, order.commands.setup, order.commands.copy_files)
-        if watch.halted.is_set():
-            raise _Ends(_not_started())
-    except _Ends as end:
-        kept = _keep(desk, repository, end.failed.reason)
-        return Outcome(start=order.start, tip=kept.tip, failed=end.failed)
+def _within(
+    order: AttemptOrder, watch: Watch, repository: Repository, desk: Desk, failed: Failed | None
+) -> Outcome:
+    if failed is None and watch.halted.is_set():
+        failed = _not_started()
+    if failed is not None:
+        kept = _keep(desk, repository, failed.reason)
+        return Outcome(start=order.start, tip=kept.tip, failed=failed)
     before = take_snapshot(repository)
     desk.write_story(order.story)
     claimed = implementer.work(desk, order)
     return _judged(order, repository, desk, before, claimed)
 
 
-def set_up(
+def _set_up(
     desk: Desk, repository: Repository, commands: tuple[str, ...], copy_files: tuple[str, ...]
-) -> Desk:
-    """Files brought and set-up commands run; what they leave untracked belongs to nobody.
+) -> tuple[Desk, Failed | None]:
+    """Files brought and set-up commands run, and why that failed, if it did.
 
-    That holds for a set-up which breaks off as well.
+    What it leaves untracked belongs to nobody, also where it failed.
     """
+    failed = _run_setup(desk, repository, commands, copy_files)
+    return replace(desk, workspace=note_setup(desk.workspace)), failed
+
+
+def _run_setup(
+    desk: Desk, repository: Repository, commands: tuple[str, ...], copy_files: tuple[str, ...]
+) -> Failed | None:
     try:
         bring_files(repository, desk.workspace, copy_files)
-        results = run_gates(gate_room(desk), "setup", commands)
+        results = run_gates(_gate_room(desk), "setup", commands)
     except SetupFailed as exc:
-        raise _Ends(Failed(phase=Phase.SETUP, reason=str(exc))) from exc
+        return Failed(phase=Phase.SETUP, reason=str(exc))
     except GateCancelled:
-        raise _Ends(interrupted()) from None
-    finally:
-        noted = replace(desk, workspace=note_setup(desk.workspace))
-    if results and not results[-1].green:
-        log = shown(results[-1].log, desk.terms)
-        raise _Ends(Failed(phase=Phase.SETUP, reason=results[-1].evidence(), log=log))
-    return noted
+        return Failed.interrupted()
+    if not results or results[-1].green:
+        return None
+    log = shown(results[-1].log, desk.terms)
+    return Failed(phase=Phase.SETUP, reason=results[-1].evidence(), log=log)
 
 
-def gate_room(desk: Desk) -> Room:
+def _gate_room(desk: Desk) -> Room:
     """Where the attempt's commands run."""
     limits = desk.terms.limits
     return Room(
@@ -137,11 +140,6 @@ def gate_room(desk: Desk) -> Room:
     )
 
 
-def interrupted(reason: str = "the run was stopped") -> Failed:
-    """An end that is nobody's fault and not charged."""
-    return Failed(phase=Phase.INTERRUPTED, reason=reason, charged=False)
-
-
 def _judged(
     order: AttemptOrder,
     repository: Repository,
@@ -151,20 +149,25 @@ def _judged(
 ) -> Outcome:
     tip, broken = _keep_or_say(desk, repository, claimed)
     done = Outcome(start=order.start, tip=tip)
-    marked = _undo_marked(desk, repository, before)
+    marked, after = _undo_marked(desk, repository, before)
     if claimed.failed is not None and not (marked and claimed.failed.charged):
         return done.model_copy(update={"failed": claimed.failed})
     breach = "\n".join(filter(None, [broken or _tripped(desk, repository), *marked]))
     if breach:
         return _breached(desk, done, breach, claimed.log)
     if not _changed(repository, order.start, tip) and not order.story.get("allowEmpty"):
-        reason = "said STORY_PASSED, but changed nothing"
+        reason = "said STORY_PASSED, but changed nothing (allowEmpty lets it pass so)"
         failed = Failed(phase=Phase.AGENT_FAILED, reason=reason, log=claimed.log)
         return done.model_copy(update={"failed": failed})
     try:
-        return judge(order, desk, gate_room(desk), done)
+        judged = judge(order, desk, _gate_room(desk), done)
     except GateCancelled:
-        return done.model_copy(update={"failed": interrupted()})
+        judged = done.model_copy(update={"failed": Failed.interrupted()})
+    if not has_commands(order):
+        return judged  # nothing ran since the last look
+    # The commands that judged ran what the agent wrote, under the attempt's mark.
+    marked, _ = _undo_marked(desk, repository, after)
+    return _breached(desk, done, "\n".join(marked), claimed.log) if marked else judged
 
 
 def _keep_or_say(desk: Desk, repository: Repository, claimed: implementer.Claim) -> tuple[str, str]:
@@ -178,12 +181,20 @@ def _keep_or_say(desk: Desk, repository: Repository, claimed: implementer.Claim)
 
 def _keep(desk: Desk, repository: Repository, why: str) -> Salvaged:
     dispatch = desk.dispatch
-    noted = read_record(desk.workspace.record)  # a set-up that broke off noted what it left
-    return salvage(noted, repository, dispatch.story, dispatch.attempt, why)
+    kept = salvage(desk.workspace, repository, dispatch.story, dispatch.attempt, why)
+    if kept.unsaved:
+        text = f"{dispatch.story}: git cannot hold {enumerate_names(kept.unsaved)}, so it is lost"
+        desk.emit(EventKind.STATE_REPAIRED, text=text)
+    return kept
 
 
-def _undo_marked(desk: Desk, repository: Repository, before: Snapshot) -> tuple[str, ...]:
-    """Take back what bears the attempt's mark in the person's repository; a sentence on each."""
+def _undo_marked(
+    desk: Desk, repository: Repository, before: Snapshot
+) -> tuple[tuple[str, ...], Snapshot]:
+    """Take back what bears the attempt's mark in the person's repository.
+
+    Returns a sentence on each such thing, and what was seen there before any was taken back.
+    """
     attempt_id = desk.dispatch.attempt_id
     after = take_snapshot(repository)
     changes = find_changes(repository, before, after, attempt_id, read_trace(desk.trace))
@@ -192,7 +203,7 @@ def _undo_marked(desk: Desk, repository: Repository, before: Snapshot) -> tuple[
     told = keep_and_undo(repository, changes, attempt_id)
     if told:
         desk.emit(EventKind.GUARD_BREACHED, reason="\n".join(told))
-    return told
+    return told, after
 
 
 def _tripped(desk: Desk, repository: Repository) -> str:
@@ -213,8 +224,10 @@ def _breached(desk: Desk, done: Outcome, breach: str, log: str | None) -> Outcom
 
 
 def _changed(repository: Repository, start: str, tip: str) -> bool:
-    git = repository.git
-    return git.text("rev-parse", f"{start}^{{tree}}") != git.text("rev-parse", f"{tip}^{{tree}}")
+    if start == tip:
+        return False
+    old, new = repository.git.find_all(f"{start}^{{tree}}", f"{tip}^{{tree}}")
+    return old is None or old != new
 
 
 def _not_started() -> Failed:

@@ -4,14 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from qloop.plan.document import load_document
-from qloop.plan.model import Plan, Status
+from qloop.plan.model import Plan
 from qloop.plan.validate import check_plan
 from qloop.run.config import CONFIG_NAME, Config, load_config
 from qloop.run.finding import Finding, enumerate_names, from_error
-from qloop.run.prepare import Wanted, check_prd, find_prd, is_installed, pick_runner
+from qloop.run.prepare import OVER, Wanted, check_prd, find_prd, is_installed, pick_runner
 from qloop.system.errors import InputMissing, QloopError
-
-OVER = (Status.PASSED, Status.BLOCKED, Status.STALE)
 
 
 def load_settings(root: Path) -> tuple[Config | None, list[Finding]]:
@@ -35,7 +33,7 @@ def load_plan(state_file: Path, root: Path) -> tuple[Plan | None, list[Finding]]
         return None, [from_error("plan", exc)]
     count = len(plan.stories)
     told = Finding("plan", "ok", f"{count} {'story' if count == 1 else 'stories'}, no fault")
-    return plan, [told, *_check_document(plan, root)]
+    return plan, [told, *_check_document(plan, root, state_file)]
 
 
 def check_runners(plan: Plan | None, config: Config, root: Path) -> Iterator[Finding]:
@@ -61,10 +59,10 @@ def check_runners(plan: Plan | None, config: Config, root: Path) -> Iterator[Fin
         yield Finding("runners", "bad", found.text + others, found.fix)
 
 
-def _check_document(plan: Plan, root: Path) -> Iterator[Finding]:
+def _check_document(plan: Plan, root: Path, state_file: Path) -> Iterator[Finding]:
     if plan.prd_path is None:
         return
-    prd = find_prd(plan, root, None)
+    prd = find_prd(plan, root, None, state_file)
     if prd.warning:
         yield Finding("document", "warn", prd.warning)
         return

@@ -31,7 +31,8 @@ def _follow(opened: Opened) -> list[str]:
     """Move a feature branch that a checkout holds; what git refuses is said, not forced."""
 
     def intend(text: str) -> None:
-        opened.journal.append(EventKind.STATE_REPAIRED, text=text)
+        told = f"bringing the checkout of the feature branch up: {text}"
+        opened.journal.append(EventKind.STATE_REPAIRED, text=told)
 
     try:
         with landing_lock(opened.repository):

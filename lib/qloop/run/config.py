@@ -6,7 +6,6 @@ Errors: BadInput, or Faults with one line per fault, for a qloop.toml that canno
 import difflib
 import os
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -67,6 +66,16 @@ class FileLimits(BaseModel):
     file_bytes: Number = Field(default=50_000_000, ge=1)
 
 
+class Checks(BaseModel):
+    """The `[checks]` table: what the checks between the stories of a wave may do."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    block: Annotated[bool, Strict()] = Field(
+        default=False, description="Whether they keep a story out that says again what landed."
+    )
+
+
 class RunnerTable(BaseModel):
     """One `[runners.NAME]` table: how to call an agent command line."""
 
@@ -102,6 +111,7 @@ class Config(BaseModel):
     env_pass: tuple[str, ...] = ()
     runners: dict[str, RunnerTable] = Field(default_factory=dict)
     limits: FileLimits = FileLimits()
+    checks: Checks = Checks()
 
     def manifest(self, name: str) -> Manifest | None:
         """The runner of that name, or None where no table has it."""
@@ -109,12 +119,12 @@ class Config(BaseModel):
         return None if table is None else Manifest(name=name, **table.model_dump())
 
 
-def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Config:
+def load_config(root: Path) -> Config:
     """The settings of the checkout at *root*, environment included. Raises Faults, BadInput."""
     path = root / CONFIG_NAME
     values = _read(path)
     config = _validate(values, f"{CONFIG_NAME} cannot be used", str(path))
-    added = _from_environment(os.environ if environment is None else environment)
+    added = _from_environment()
     if added:
         what = "the environment's settings cannot be used"
         config = _validate({**values, **added}, what, "QLOOP_…", prefix="QLOOP_")
@@ -132,8 +142,8 @@ def config_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-def _from_environment(outer: Mapping[str, str]) -> dict[str, Any]:
-    words = {name: outer.get(f"QLOOP_{name.upper()}") for name in _FROM_ENVIRONMENT}
+def _from_environment() -> dict[str, Any]:
+    words = {name: os.environ.get(f"QLOOP_{name.upper()}") for name in _FROM_ENVIRONMENT}
     return {
         name: int(word) if name == "max_parallel" and word.isdecimal() else word
         for name, word in words.items()
@@ -179,6 +189,7 @@ def _nearest(location: tuple[Any, ...]) -> str:
     fields: Any = {
         (): Config,
         ("limits",): FileLimits,
+        ("checks",): Checks,
     }.get(location[:-1], RunnerTable if location[0] == "runners" else Config)
     close = difflib.get_close_matches(str(location[-1]), list(fields.model_fields), n=1, cutoff=0.4)
     return f", did you mean {close[0]!r}?" if close else ""

@@ -5,7 +5,6 @@ time, and tells the driver each story as it settles. It lands nothing once its p
 """
 
 import os
-import select
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, as_completed
@@ -14,14 +13,17 @@ from pathlib import Path
 from typing import IO, Any
 
 from qloop.agents.signals import render_signal
-from qloop.plan.model import Json, Phase, Plan, parse_plan
+from qloop.plan.model import Json, Plan, parse_plan
 from qloop.repo.checkout import Repository
 from qloop.repo.line import line_tip
 from qloop.repo.starts import hold_start
 from qloop.run.attempt import Watch, attempt
-from qloop.run.desk import Emit, EventKind
+from qloop.run.check_values import Finding
+from qloop.run.checks import WaveChecks
+from qloop.run.control import is_hung_up, listen
+from qloop.run.desk import Emit
 from qloop.run.executor import local_executor
-from qloop.run.lander import Lander
+from qloop.run.lander import Lander, state_paths
 from qloop.run.orders import (
     AttemptOrder,
     Commands,
@@ -33,14 +35,12 @@ from qloop.run.orders import (
     WaveOrder,
 )
 from qloop.run.records import Records, review_documents, story_document
-from qloop.state.journal import Journal
+from qloop.state.journal import EventKind, Journal
 from qloop.state.store import Store, store_for
 from qloop.system.cancel import Cancel
 from qloop.system.clock import monotonic_s, utc_now
 from qloop.system.errors import QloopError
 
-DRAIN = "drain"
-STOP = "stop"
 EXIT_CODES = {"WAVE_PASSED": 0, "WAVE_FAILED": 1, "BLOCKED": 3}
 
 
@@ -55,6 +55,8 @@ class Coordinator:
     reports: IO[str]
     cancel: Cancel
     halted: threading.Event = field(default_factory=threading.Event)
+    findings: list[str | Json] = field(default_factory=list)
+    """What the checks found and what went wrong beside the stories, for the wave's entry."""
     _telling: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self) -> str:
@@ -69,7 +71,10 @@ class Coordinator:
         settled = self._settle_all()
         passed = all(one.landed is not None for one in settled)
         signal = "WAVE_PASSED" if passed else "WAVE_FAILED"
-        self.records.end_wave(signal, began, [])
+        if not self.cancel.is_set:
+            landed = {one.story: one.landed for one in settled if one.landed is not None}
+            self._note(self._checks.findings(self._plan, landed))
+        self.records.end_wave(signal, began, self.findings)
         return signal
 
     def _unmet(self) -> str:
@@ -88,9 +93,13 @@ class Coordinator:
             for dispatch in self.order.dispatches:
                 watch = Watch(self._emitter(dispatch), self.cancel, self.halted)
                 futures[executor.submit(self._attempt, dispatch, watch)] = dispatch
-            for future in as_completed(futures):
-                one = self._settle(futures[future], future, monotonic_s() - began)
-                settled.append(one)
+            try:
+                for future in as_completed(futures):
+                    one = self._settle(futures[future], future, monotonic_s() - began)
+                    settled.append(one)
+            except BaseException:
+                self.cancel.set("the coordinator broke off")  # nobody would hear of the others
+                raise
         return settled
 
     def _attempt(self, dispatch: Dispatch, watch: Watch) -> Outcome:
@@ -117,26 +126,35 @@ class Coordinator:
         )
 
     def _settle(self, dispatch: Dispatch, future: Future[Outcome], seconds: float) -> Settled:
-        """Reviews, landing, progress, and the word to the driver, for one attempt that ended."""
-        emit = self._emitter(dispatch)
+        """What became of one attempt that ended, told to the driver.
+
+        A fault of git or the machine on the way is this story's; the others go on.
+        """
         fault = future.exception()
-        if fault is not None:
-            settled = _settled(dispatch, failed=infra(fault))
-        else:
-            outcome = future.result()
-            if outcome.breach:
-                self.halted.set()
-            written = review_documents(outcome, dispatch.attempt)
-            if written:
-                emit(EventKind.REVIEW_ENDED, review=written)
-                self.records.write_reviews(dispatch.story, written)
-            settled = self._landed(dispatch, outcome, emit)
+        try:
+            if fault is not None:
+                settled = _settled(dispatch, failed=infra(fault))
+            else:
+                settled = self._reviewed(dispatch, future.result())
+        except (QloopError, OSError) as exc:
+            settled = _settled(dispatch, failed=infra(exc))
         settled = settled.model_copy(update={"seconds": round(seconds, 3)})
-        self.records.write_progress(settled)
+        try:
+            self.records.write_progress(settled)
+        except (QloopError, OSError) as exc:
+            self.findings.append(f"{dispatch.story}: its progress is not written: {exc}")
         self._tell(Report(kind="settled", settled=settled))
         return settled
 
-    def _landed(self, dispatch: Dispatch, outcome: Outcome, emit: Emit) -> Settled:
+    def _reviewed(self, dispatch: Dispatch, outcome: Outcome) -> Settled:
+        """Reviews written, and the attempt landed where they and all else are good."""
+        emit = self._emitter(dispatch)
+        if outcome.breach:
+            self.halted.set()
+        written = review_documents(outcome, dispatch.attempt)
+        if written:
+            emit(EventKind.REVIEW_ENDED, review=written)
+            self.records.write_reviews(dispatch.story, written)
         if outcome.failed is not None:
             return _settled(dispatch, failed=outcome.failed)
         lander = Lander(
@@ -147,11 +165,18 @@ class Coordinator:
             read_plan=self._plan,
             queued=lambda: self._tell(Report(kind="queued")),
             taken=lambda: self._tell(Report(kind="landing")),
+            object_to=self._object_to,
         )
-        try:
-            return lander.land(dispatch, outcome, emit)
-        except (QloopError, OSError) as exc:
-            return _settled(dispatch, failed=infra(exc))
+        return lander.land(dispatch, outcome, emit)
+
+    def _object_to(self, plan: Plan, story: str, commit: str) -> str:
+        """What keeps a commit from landing, where the checks of the wave may do that."""
+        found = self._checks.objections(plan, story, commit) if self.order.terms.block else []
+        self._note(found)
+        return "\n".join(one.text for one in found)
+
+    def _note(self, found: list[Finding]) -> None:
+        self.findings += [one.to_json() for one in found]
 
     def _emitter(self, dispatch: Dispatch) -> Emit:
         def emit(kind: EventKind, **data: Any) -> None:
@@ -192,6 +217,11 @@ class Coordinator:
         return Repository(root=Path(place.root), git_dir=Path(place.git_dir))
 
     @property
+    def _checks(self) -> WaveChecks:
+        terms = self.order.terms
+        return WaveChecks(self._repository, terms.place.branch, self.order.wave, state_paths(terms))
+
+    @property
     def records(self) -> Records:
         """Where this wave's part of the state file is written."""
         return Records(self.order, self.store)
@@ -209,33 +239,6 @@ def serve(order: WaveOrder, control: IO[str], reports: IO[str], cancel: Cancel) 
     coordinator = Coordinator(order, store, journal, control, reports, cancel)
     listen(control, cancel)
     return coordinator.run()
-
-
-def listen(control: IO[str], cancel: Cancel) -> None:
-    """Obey the driver's words in a thread of their own: `drain S`, `stop`, or its end."""
-
-    def obey() -> None:
-        for line in control:
-            word, _, seconds = line.strip().partition(" ")
-            if word == DRAIN:
-                timer = threading.Timer(float(seconds), cancel.set, ["the run was stopped"])
-                timer.daemon = True
-                timer.start()
-            elif word == STOP:
-                cancel.set("the run was stopped")
-        cancel.set("the driver is gone")
-
-    threading.Thread(target=obey, name="control", daemon=True).start()
-
-
-def is_hung_up(control: IO[str]) -> bool:
-    """Whether nobody holds the other end of a pipe, whatever is still to be read from it.
-
-    Source: poll(2), POLLHUP.
-    """
-    look = select.poll()
-    look.register(control, 0)
-    return bool(look.poll(0))
 
 
 def unmet_precondition(plan: Plan, story_ids: list[str]) -> str:
@@ -256,7 +259,7 @@ def unmet_precondition(plan: Plan, story_ids: list[str]) -> str:
 def infra(fault: BaseException) -> Failed:
     """A fault of git, the machine or qloop itself, which the story is not charged for."""
     kind = "" if isinstance(fault, QloopError) else f"{type(fault).__name__}: "
-    return Failed(phase=Phase.INFRA, reason=f"{kind}{fault}", charged=False)
+    return Failed.infra(f"{kind}{fault}")
 
 
 def say(signal: str, out: Callable[[str], Any]) -> int:

@@ -14,7 +14,6 @@ from qloop.repo.marks import agent_git_environment
 from qloop.repo.settings import PersonSettings
 from qloop.repo.workspace import Workspace
 from qloop.run.orders import Dispatch, Terms
-from qloop.state.journal import EventKind
 from qloop.system.cancel import Cancel
 from qloop.system.tree import Marks
 
@@ -100,6 +99,3 @@ def shown(path: Path, terms: Terms) -> str:
     """A log's path as it stands in the state file: relative to the checkout."""
     root = Path(terms.place.root)
     return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
-
-
-__all__ = ["Desk", "Emit", "EventKind", "logs_folder", "shown"]

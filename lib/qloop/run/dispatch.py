@@ -8,22 +8,20 @@ from pathlib import Path
 
 from qloop.plan.model import Plan, Story
 from qloop.repo.landing import landing_lock
-from qloop.repo.line import line_tip
 from qloop.repo.names import attempt_id
 from qloop.repo.numbers import highest_attempts
 from qloop.run import prepare, recover
-from qloop.run.desk import logs_folder, shown
-from qloop.run.gates import GateCancelled
+from qloop.run.desk import logs_folder
+from qloop.run.launch import Ahead
 from qloop.run.opening import Opened
 from qloop.run.orders import Dispatch, WaveOrder
-from qloop.run.proving import Prover, ScratchSetupFailed
 from qloop.run.records import execution_of
 from qloop.run.settle import End
 from qloop.run.wave import Wave, start_wave
 from qloop.state.journal import EventKind
 from qloop.state.ownership import DRIVER
-from qloop.system.cancel import Cancel
 from qloop.system.clock import utc_now
+from qloop.system.errors import BadInput, RunnerUnavailable
 
 
 @dataclass(slots=True)
@@ -70,7 +68,7 @@ def read_counter(opened: Opened) -> Counter:
         highest[story] = max(highest.get(story, 0), number)
 
     for folder in (opened.private / "logs").glob("*/*"):
-        if folder.name.isdigit():
+        if folder.name.isdecimal():
             seen(folder.parent.name, int(folder.name))
     for event in opened.journal.events():
         if event.story is not None and event.attempt is not None:
@@ -78,14 +76,30 @@ def read_counter(opened: Opened) -> Counter:
     return Counter(highest)
 
 
+def find_refused(opened: Opened, stories: Sequence[Story]) -> dict[str, str]:
+    """Stories that cannot be handed out, and why: their runner was changed, or is gone."""
+    refused: dict[str, str] = {}
+    for story in stories:
+        try:
+            prepare.pick_runner(story, opened.wanted, opened.config, opened.repository.root)
+        except (BadInput, RunnerUnavailable) as exc:
+            refused[story.id] = str(exc)
+    return refused
+
+
 def start(
-    opened: Opened, plan: Plan, stories: Sequence[Story], slots: Slots, counter: Counter
+    opened: Opened,
+    plan: Plan,
+    stories: Sequence[Story],
+    slots: Slots,
+    counter: Counter,
+    ahead: Ahead,
 ) -> Wave:
     """Mark the stories, journal their attempts, and start the wave's coordinator."""
     number = (plan.execution.current_wave or 0) + 1
     order = hand_out(opened, f"wave-{number}", stories, slots, counter)
     _mark(opened, order, number)
-    wave = start_wave(order, _limit_s(opened, plan, order), (opened.lock,))
+    wave = start_wave(order, _limit_s(opened, plan, order), (opened.lock,), ahead)
     opened.journal.append(
         EventKind.WAVE_STARTED,
         wave=order.wave,
@@ -110,44 +124,9 @@ def hand_out(
             attempt_id=one.attempt_id,
             branch=opened.terms.place.branch,
             runner=one.runner.name,
+            slot=one.slot,
         )
     return WaveOrder(wave=wave_id, terms=opened.terms, dispatches=dispatches)
-
-
-def gate_base(opened: Opened, plan: Plan, cancel: Cancel) -> str | None:
-    """Why nothing may start: the test command is red before anything was done.
-
-    None where it is green, or was cut short by *cancel*.
-    """
-    if plan.test_command is None:
-        return None
-    logs = opened.private / "logs" / "base" / opened.terms.run_id
-    with landing_lock(opened.repository):
-        tip = line_tip(opened.repository, opened.terms.place.branch)
-        try:
-            result = Prover(opened.repository, opened.terms, cancel).prove(plan, tip, logs, "test")
-        except GateCancelled:
-            return None
-        except ScratchSetupFailed as exc:
-            return f"set-up is red on {opened.terms.place.branch} before anything was done: {exc}"
-    if result is None:
-        return None
-    log = shown(result.log, opened.terms)
-    opened.journal.append(
-        EventKind.GATE_ENDED,
-        gate="base",
-        command=result.command,
-        code=result.code,
-        green=result.green,
-        seconds=round(result.seconds, 3),
-        log=log,
-    )
-    if result.green:
-        return None
-    return (
-        f"testCommand is red on {opened.terms.place.branch} before anything was done "
-        f"({result.line}); mend it, or change testCommand; its output: {log}"
-    )
 
 
 def tidy(opened: Opened, wave: Wave, end: End) -> None:

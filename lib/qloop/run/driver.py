@@ -5,15 +5,18 @@ told and true, and ends when nothing can run. Waiting is for pipes, processes an
 are no periodic wake-ups.
 """
 
+import heapq
 import selectors
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from qloop.plan.dag import blockers, next_wave, standing
+from qloop.plan.dag import blockers, has_more, next_wave, standing
 from qloop.plan.model import Phase, Plan, Story
 from qloop.run import dispatch, ledger
+from qloop.run.base import gate_base
+from qloop.run.launch import Ahead
 from qloop.run.opening import Opened
-from qloop.run.orders import Dispatch, Settled
+from qloop.run.orders import Dispatch, Failed, Settled
 from qloop.run.settle import (
     OUT_OF_TIME,
     STOPPED,
@@ -48,22 +51,35 @@ class Driver:
     opened: Opened
     interrupts: Interrupts
     on_progress: Callable[[], None]
+    on_interrupt: Callable[[int], None]
+    """Told how often the run was interrupted while waves are at work."""
     slots: dispatch.Slots
     counter: dispatch.Counter
+    ahead: Ahead
     waves: dict[str, Wave] = field(default_factory=dict)
+    """Those at work, by id."""
     started: int = 0
     gated: bool = False
+    """The base was proved, or need not be."""
     waiting: str | None = None
+    """What a person must decide before anything more can start."""
     uncharged: dict[str, int] = field(default_factory=dict)
+    """Uncharged failures in a row, by story."""
     stopped: dict[str, str] = field(default_factory=dict)
+    """Stories that this run starts no more, and why."""
     blocked_waves: dict[tuple[str, ...], int] = field(default_factory=dict)
+    """How often a wave of these stories was BLOCKED."""
     stuck: str | None = None
+    """Why no wave can be started any more."""
     heard: int = 0
+    """Interrupts that were acted on."""
     kill_at: float | None = None
+    """When what still runs is ended, on the monotonic clock."""
 
-    def run(self) -> Ending:
-        """Drive waves until nothing can run any more."""
+    def run(self, plan: Plan) -> Ending:
+        """Drive waves until nothing can run any more; *plan* is what there is at the start."""
         try:
+            self._look_ahead(plan, 1)
             with selectors.DefaultSelector() as selector:
                 selector.register(self.interrupts, selectors.EVENT_READ, self._interrupted)
                 while True:
@@ -75,15 +91,21 @@ class Driver:
             for wave in self.waves.values():
                 wave.end_tree(STOPPED, grace_s=AT_ONCE_S)
             raise
+        finally:
+            self.ahead.end()
 
-    def _may_dispatch(self) -> bool:
+    def _may_go_on(self) -> bool:
+        """Whether another wave may be started, now or later."""
         # The count, and not what the loop has heard of it: opening and gates take their time.
         if self.interrupts.count or self.waiting or self.stuck:
             return False
         wanted = self.opened.wanted
-        if wanted.max_iterations is not None and self.started >= wanted.max_iterations:
+        return wanted.max_iterations is None or self.started < wanted.max_iterations
+
+    def _may_dispatch(self) -> bool:
+        if not self._may_go_on():
             return False
-        strict = wanted.strict_waves or self.slots.total == 1
+        strict = self.opened.wanted.strict_waves or self.slots.total == 1
         return not (strict and self.waves) and self.slots.free > 0
 
     def _dispatch(self, selector: selectors.BaseSelector) -> None:
@@ -99,18 +121,30 @@ class Driver:
             if not stories:
                 return
             if not self.gated:
-                self.waiting = dispatch.gate_base(self.opened, plan, self.interrupts.cancel)
+                self.waiting = gate_base(self.opened, plan, self.interrupts.cancel)
                 self.gated = True
                 self.on_progress()
+                continue
+            refused = dispatch.find_refused(self.opened, stories)
+            if refused:
+                self.stopped |= refused
                 continue
             self._start(selector, plan, stories)
 
     def _start(self, selector: selectors.BaseSelector, plan: Plan, stories: list[Story]) -> None:
-        wave = dispatch.start(self.opened, plan, stories, self.slots, self.counter)
+        wave = dispatch.start(self.opened, plan, stories, self.slots, self.counter, self.ahead)
         self.started += 1
         self.waves[wave.wave_id] = wave
         selector.register(wave.reports, selectors.EVENT_READ, lambda: self._hear(selector, wave))
+        self._look_ahead(plan, 2)
         self.on_progress()
+
+    def _look_ahead(self, plan: Plan, after: int) -> None:
+        """Have one ready, where it may be wanted, for the wave so many after *plan*'s last."""
+        if self._may_go_on() and has_more(plan, self._at_work(), self.stopped):
+            longest = heapq.nlargest(self.slots.total, (one.id for one in plan.stories), key=len)
+            wave = (plan.execution.current_wave or 0) + after
+            self.ahead.ensure(f"wave-{wave}", tuple(longest))
 
     def _wait(self, selector: selectors.BaseSelector) -> None:
         """Sleep until something happens or a limit is reached, then act on it."""
@@ -136,6 +170,7 @@ class Driver:
         if self.interrupts.count == 0:
             return
         first, self.heard = self.heard == 0, self.interrupts.count
+        self.on_interrupt(self.heard)
         for wave in self.waves.values():
             wave.tell(f"drain {DRAIN_S:g}" if first and self.heard == 1 else "stop")
         self.kill_at = monotonic_s() + (DRAIN_S + STOP_S if self.heard == 1 else 1.0)
@@ -182,7 +217,7 @@ class Driver:
             self.waiting = told.waiting
         self._count_uncharged(one, settlement.failed)
 
-    def _count_uncharged(self, one: Dispatch, failed: ledger.Failed | None) -> None:
+    def _count_uncharged(self, one: Dispatch, failed: Failed | None) -> None:
         """A story that failed three times in a row by no fault of its own waits for a person."""
         if failed is None or failed.charged:
             self.uncharged.pop(one.story, None)
@@ -219,6 +254,6 @@ class Driver:
         if self.stuck is not None:
             return Ending("BLOCKED", 1, (self.stuck, *reasons))
         if next_wave(plan, free_slots=1, running=(), excluded=self.stopped):
-            return Ending("MAX_ITERATIONS", 2, (f"{self.started} waves were run, as asked",))
+            return Ending("MAX_ITERATIONS", 2, (f"waves run, as many as asked: {self.started}",))
         reasons += blockers(plan, self.stopped).values()
         return Ending("BLOCKED", 1, tuple(reasons))

@@ -11,6 +11,7 @@ from qloop.run import dispatch, prepare
 from qloop.run.closing import close_run
 from qloop.run.driver import Driver, Ending
 from qloop.run.holder import release
+from qloop.run.launch import Ahead
 from qloop.run.opening import Opened, open_run
 from qloop.run.prepare import Wanted
 from qloop.state.journal import Event, EventKind
@@ -25,8 +26,6 @@ class Done:
     ending: Ending
     plan: Plan
     events: tuple[Event, ...]
-    branch: str
-    root: Path
 
 
 def run_whole(
@@ -35,6 +34,7 @@ def run_whole(
     given_prd: Path | None,
     wanted: Wanted,
     on_progress: Callable[[], None],
+    on_interrupt: Callable[[int], None],
 ) -> Done:
     """Run until nothing can run any more. Raises what opening a run raises."""
     become_subreaper()
@@ -44,10 +44,15 @@ def run_whole(
         undo.callback(on_progress)
         opened = open_run(repository, quantum, given_prd, wanted, interrupts.cancel)
         undo.callback(release, opened.lock)
-        return _run(opened, interrupts, on_progress)
+        return _run(opened, interrupts, on_progress, on_interrupt)
 
 
-def _run(opened: Opened, interrupts: Interrupts, on_progress: Callable[[], None]) -> Done:
+def _run(
+    opened: Opened,
+    interrupts: Interrupts,
+    on_progress: Callable[[], None],
+    on_interrupt: Callable[[int], None],
+) -> Done:
     plan = opened.plan()
     parallel = prepare.max_parallel(plan, opened.wanted, opened.config)
     opened.journal.append(
@@ -63,14 +68,14 @@ def _run(opened: Opened, interrupts: Interrupts, on_progress: Callable[[], None]
         opened=opened,
         interrupts=interrupts,
         on_progress=on_progress,
+        on_interrupt=on_interrupt,
         slots=dispatch.Slots(parallel),
         counter=dispatch.read_counter(opened),
+        ahead=Ahead(opened.terms.place, opened.terms.run_id, (opened.lock,)),
     )
-    ending = close_run(opened, driver.run())
+    ending = close_run(opened, driver.run(plan))
     return Done(
         ending=ending,
         plan=opened.plan(),
         events=tuple(opened.journal.events(opened.terms.run_id)),
-        branch=opened.terms.place.branch,
-        root=opened.repository.root,
     )

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from qloop.plan.model import Phase, parse_story
-from qloop.run.desk import Desk, EventKind, shown
+from qloop.plan.model import Phase
+from qloop.run.desk import Desk, shown
 from qloop.run.gates import GateResult, Room, run_gates
 from qloop.run.orders import AttemptOrder, Failed, Outcome, ReviewNote
+from qloop.state.journal import EventKind
 from qloop.state.report import UNVERIFIED
 
 
@@ -17,9 +18,7 @@ class _Judged:
 
 def judge(order: AttemptOrder, desk: Desk, room: Room, outcome: Outcome) -> Outcome:
     """Run the story's verifying commands, then the plan's quality commands."""
-    story = parse_story(order.story)
-    verifying = (*(item for task in story.tasks for item in task.commands), *story.verify)
-    spec = _review(desk, room, "verify", verifying)
+    spec = _review(desk, room, "verify", _verifying(order))
     if spec.red is not None:
         return _failing(outcome, desk, spec.red).model_copy(update={"spec": spec.note})
     quality = _review(desk, room, "quality", order.commands.quality)
@@ -29,21 +28,24 @@ def judge(order: AttemptOrder, desk: Desk, room: Room, outcome: Outcome) -> Outc
     return outcome.model_copy(update=notes)
 
 
+def has_commands(order: AttemptOrder) -> bool:
+    """Whether any command judges the story."""
+    return bool(_verifying(order) or order.commands.quality)
+
+
+def _verifying(order: AttemptOrder) -> tuple[str, ...]:
+    story = order.read_story()
+    return (*(item for task in story.tasks for item in task.commands), *story.verify)
+
+
 def _review(desk: Desk, room: Room, kind: str, commands: tuple[str, ...]) -> _Judged:
     if not commands:
         note = ReviewNote(status="passed", evidence=f"{UNVERIFIED} no command judges this")
         return _Judged(note, None)
     results = run_gates(room, kind, commands)
     for result in results:
-        desk.emit(
-            EventKind.GATE_ENDED,
-            gate=result.name,
-            command=result.command,
-            code=result.code,
-            green=result.green,
-            seconds=round(result.seconds, 3),
-            log=shown(result.log, desk.terms),
-        )
+        facts = result.facts(shown(result.log, desk.terms))
+        desk.emit(EventKind.GATE_ENDED, gate=result.name, **facts)
     red = None if results[-1].green else results[-1]
     evidence = "\n".join(result.evidence() for result in results)
     issues = (red.line,) if red is not None else ()

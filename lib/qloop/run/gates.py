@@ -7,6 +7,7 @@ makes it red. An exit status that could not be read is a fault of the machine, n
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from qloop.system.cancel import Cancel
 from qloop.system.clock import render_duration
@@ -73,6 +74,16 @@ class GateResult:
             return self.line
         tail = read_tail(self.log, TAIL_BYTES).strip()
         return f"{self.line}\n{tail}" if tail else self.line
+
+    def facts(self, log: str) -> dict[str, Any]:
+        """What the journal notes of it; *log* is its log's path as it is shown."""
+        return {
+            "command": self.command,
+            "code": self.code,
+            "green": self.green,
+            "seconds": round(self.seconds, 3),
+            "log": log,
+        }
 
 
 def short_command(command: str) -> str:

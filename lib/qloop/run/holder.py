@@ -83,11 +83,26 @@ def write_holder(private: Path, run_id: str, mode: str, *, ended: bool = False) 
 
 
 def try_lock(repository: Repository) -> int | None:
-    """The run lock's file descriptor, or None where another process has it."""
+    """The run lock's file descriptor, or None where another process has it.
+
+    A lock file that somebody deleted is free for everyone; then a living holder counts.
+    """
     try:
-        return open_locked(lock_path(repository), wait=False)
+        descriptor = open_locked(lock_path(repository), wait=False)
     except Held:
         return None
+    if _is_held_without_lock(private_folder(repository)):
+        release(descriptor)
+        return None
+    return descriptor
+
+
+def _is_held_without_lock(private: Path) -> bool:
+    found, own = read_holder(private), this_process()
+    if found is None or found.process is None or found.process == own:
+        return False
+    # In another pid namespace nothing can be seen of it, and the lock alone tells.
+    return found.process.namespace == own.namespace and found.alive
 
 
 def busy(private: Path) -> RepositoryBusy:
@@ -97,7 +112,7 @@ def busy(private: Path) -> RepositoryBusy:
     return RepositoryBusy(
         f"{name} holds this repository",
         where=str(private.parent),
-        fix="wait for it, watch it with `qloop status`, or end it with `qloop stop`",
+        fix="wait for it, watch it with `qloop watch`, or end it with `qloop stop`",
     )
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from qloop.agents.manifest import SHELL, command
 from qloop.agents.signals import Said, parse_signal
-from qloop.plan.model import Phase, Story, parse_story
+from qloop.plan.model import Phase, Story
 from qloop.run.briefing import Briefing, encode_prompt
-from qloop.run.desk import Desk, EventKind, shown
+from qloop.run.desk import Desk, shown
 from qloop.run.orders import AttemptOrder, Failed
+from qloop.state.journal import EventKind
 from qloop.system.clock import render_duration
 from qloop.system.logged import Ended, read_tail, run_logged
 
@@ -29,7 +30,7 @@ class Claim:
 
 def work(desk: Desk, order: AttemptOrder) -> Claim:
     """Let the implementer work until it ends, is out of time, or is stopped."""
-    story = parse_story(order.story)
+    story = order.read_story()
     log = desk.logs / "output.log"
     if desk.dispatch.runner.name == SHELL:
         ended, reason = _run_tasks(desk, story, log)
@@ -43,6 +44,7 @@ def work(desk: Desk, order: AttemptOrder) -> Claim:
         signal=said.signal,
         seconds=round(ended.seconds, 3),
         timed_out=ended.timed_out,
+        survivors=[one.pid for one in ended.survivors],
     )
     where = shown(log, desk.terms)
     return Claim(_failure(ended, said, where, desk.dispatch.timeout_s), where)
@@ -64,7 +66,7 @@ def _run_agent(desk: Desk, prompt: str, log: Path) -> Ended:
         },
     )
     stdin = data if manifest.prompt == "stdin" else b""
-    return _start(desk, argv, stdin, log, desk.agent_environment(), desk.dispatch.timeout_s)
+    return _start(desk, argv, stdin, log)
 
 
 def _run_tasks(desk: Desk, story: Story, log: Path) -> tuple[Ended, str | None]:
@@ -74,28 +76,21 @@ def _run_tasks(desk: Desk, story: Story, log: Path) -> tuple[Ended, str | None]:
     for number in range(len(commands)):
         lines.append(f'bash -c "${{{number + 1}}}" || exit $?')
     argv = ("bash", "-c", "\n".join(lines), "tasks", *commands)
-    ended = _start(desk, argv, b"", log, desk.agent_environment(), desk.dispatch.timeout_s)
+    ended = _start(desk, argv, b"", log)
     if ended.code == 0:
         return ended, None
     return ended, f"a task's command ended with exit code {ended.code}"
 
 
-def _start(
-    desk: Desk,
-    argv: tuple[str, ...],
-    stdin: bytes,
-    log: Path,
-    env: dict[str, str],
-    timeout_s: float,
-) -> Ended:
+def _start(desk: Desk, argv: tuple[str, ...], stdin: bytes, log: Path) -> Ended:
     return run_logged(
         argv,
         cwd=desk.workspace.tree,
-        env=env,
+        env=desk.agent_environment(),
         stdin=stdin,
         log=log,
         log_bytes=desk.terms.limits.log_bytes,
-        timeout_s=timeout_s,
+        timeout_s=desk.dispatch.timeout_s,
         marks=desk.marks,
         cancel=desk.cancel,
         grace_s=AGENT_GRACE_S,
@@ -111,11 +106,9 @@ def _start(
 
 def _failure(ended: Ended, said: Said, log: str, limit_s: float) -> Failed | None:
     if ended.cancelled:
-        return Failed(phase=Phase.INTERRUPTED, reason="the run was stopped", log=log, charged=False)
+        return Failed.interrupted(log=log)
     if ended.lost:
-        return Failed(
-            phase=Phase.INFRA, reason="the agent's exit status was lost", log=log, charged=False
-        )
+        return Failed.infra("the agent's exit status was lost", log)
     if ended.timed_out:
         reason = f"the agent ran longer than its limit of {render_duration(limit_s)}"
         return Failed(phase=Phase.TIMEOUT, reason=reason, log=log)

@@ -22,10 +22,11 @@ from qloop.repo.landing import (
 )
 from qloop.repo.landing_filter import LandingRefused
 from qloop.repo.merging import MergeConflict
-from qloop.run.desk import Emit, EventKind, logs_folder, shown
-from qloop.run.gates import GateCancelled, GateResult
+from qloop.run.desk import Emit, logs_folder, shown
+from qloop.run.gates import GateCancelled
 from qloop.run.orders import Dispatch, Failed, Outcome, Settled, Terms
-from qloop.run.proving import Prover, ScratchSetupFailed
+from qloop.run.proving import TEST, Prover, ScratchSetupFailed
+from qloop.state.journal import EventKind
 from qloop.system.cancel import Cancel
 from qloop.system.errors import PersonNeeded
 
@@ -46,6 +47,8 @@ class Lander:
     """Called when an attempt waits for its turn."""
     taken: Callable[[], None]
     """Called when it has its turn."""
+    object_to: Callable[[Plan, str, str], str]
+    """Told plan, story and the commit that would land: why it should not; empty: it may."""
 
     def land(self, dispatch: Dispatch, outcome: Outcome, emit: Emit) -> Settled:
         """Settle an attempt whose evidence is green: landed, failed, or waiting for a person."""
@@ -58,16 +61,12 @@ class Lander:
             try:
                 landed = self._in_turn(dispatch, outcome, emit)
             except PersonNeeded as exc:
-                return settled.model_copy(
-                    update={
-                        "failed": _interrupted(f"waits for a person: {exc}"),
-                        "waiting": str(exc),
-                    }
-                )
+                failed = Failed.interrupted(f"waits for a person: {exc}")
+                return settled.model_copy(update={"failed": failed, "waiting": str(exc)})
             except _Refused as exc:
                 return settled.model_copy(update={"failed": exc.failed})
             except GateCancelled:
-                return settled.model_copy(update={"failed": _interrupted("the run was stopped")})
+                return settled.model_copy(update={"failed": Failed.interrupted()})
         return settled.model_copy(update={"landed": landed})
 
     def _in_turn(self, dispatch: Dispatch, outcome: Outcome, emit: Emit) -> str:
@@ -78,6 +77,9 @@ class Lander:
             candidate = self._propose(plan, dispatch, outcome)
             if candidate.restored:
                 emit(EventKind.STATE_REPAIRED, restored=list(candidate.restored))
+            objection = self.object_to(plan, dispatch.story, candidate.commit)
+            if objection:
+                raise _Refused(Failed(phase=Phase.VERIFICATION, reason=objection))
             self._prove(plan, dispatch, candidate, emit)
             if self.cancel.is_set or self.is_alone():
                 raise GateCancelled
@@ -86,11 +88,11 @@ class Lander:
             except LineMoved:
                 continue
             except Superseded as exc:
-                raise _Refused(_infra(str(exc))) from exc
+                raise _Refused(Failed.infra(str(exc))) from exc
             emit(EventKind.STORY_LANDED, commit=candidate.commit, tree=candidate.tree)
             follow(self.repository, branch)
             return candidate.commit
-        raise _Refused(_infra(f"the line moved {MOVES_OF_THE_LINE} times meanwhile"))
+        raise _Refused(Failed.infra(f"the line moved {MOVES_OF_THE_LINE} times meanwhile"))
 
     def _take_in(self, plan: Plan, emit: Emit) -> None:
         """Take what the person committed to the feature branch into the line, gated."""
@@ -99,13 +101,16 @@ class Lander:
         if taken is None:
             return
         logs = Path(self.terms.place.private) / "logs" / "taken-in" / taken.commit[:12]
-        result = self._result(plan, taken.commit, logs, "test")
+        fix = f"mend {branch} and run qloop again"
+        try:
+            result = self._prover.prove(plan, taken.commit, logs)
+        except ScratchSetupFailed as exc:
+            where = shown(exc.log, self.terms) if exc.log is not None else branch
+            what = f"set-up is red with the commits that were made on {branch}: {exc}"
+            raise PersonNeeded(what, where=where, fix=fix) from exc
         if result is not None and not result.green:
-            raise PersonNeeded(
-                f"testCommand is red with the commits that were made on {branch}",
-                where=shown(result.log, self.terms),
-                fix=f"mend {branch} and run qloop again",
-            )
+            what = f"testCommand is red with the commits that were made on {branch}"
+            raise PersonNeeded(what, where=shown(result.log, self.terms), fix=fix)
         accept_take_in(self.repository, branch, taken, self.terms.lease)
         emit(EventKind.PERSON_CHANGED, branch=branch, taken_in=taken.commit)
 
@@ -140,28 +145,21 @@ class Lander:
     def _prove(self, plan: Plan, dispatch: Dispatch, candidate: Candidate, emit: Emit) -> None:
         logs = logs_folder(self.terms, dispatch)
         try:
-            result = self._result(plan, candidate.commit, logs, "test")
+            result = self._prover.prove(plan, candidate.commit, logs)
         except ScratchSetupFailed as exc:
             log = shown(exc.log, self.terms) if exc.log is not None else None
             raise _Refused(Failed(phase=Phase.SETUP, reason=str(exc), log=log)) from exc
         if result is None:
             return
         log = shown(result.log, self.terms)
-        emit(
-            EventKind.GATE_ENDED,
-            gate="test",
-            command=result.command,
-            code=result.code,
-            green=result.green,
-            seconds=round(result.seconds, 3),
-            log=log,
-        )
+        emit(EventKind.GATE_ENDED, gate=TEST, **result.facts(log))
         if not result.green:
             failed = Failed(phase=Phase.MERGE_REGRESSION, reason=result.evidence(), log=log)
             raise _Refused(failed)
 
-    def _result(self, plan: Plan, commit: str, logs: Path, gate: str) -> GateResult | None:
-        return Prover(self.repository, self.terms, self.cancel).prove(plan, commit, logs, gate)
+    @property
+    def _prover(self) -> Prover:
+        return Prover(self.repository, self.terms, self.cancel)
 
 
 def state_paths(terms: Terms) -> tuple[str, ...]:
@@ -176,11 +174,3 @@ class _Refused(Exception):
     def __init__(self, failed: Failed) -> None:
         self.failed = failed
         super().__init__(failed.reason)
-
-
-def _infra(reason: str) -> Failed:
-    return Failed(phase=Phase.INFRA, reason=reason, charged=False)
-
-
-def _interrupted(reason: str) -> Failed:
-    return Failed(phase=Phase.INTERRUPTED, reason=reason, charged=False)

@@ -6,15 +6,13 @@ from qloop.plan.model import Json
 from qloop.repo import line
 from qloop.repo.starts import release_start
 from qloop.run.opening import Opened
-from qloop.run.orders import Dispatch, Failed, Settled
+from qloop.run.orders import Dispatch, Settled
 from qloop.run.records import execution_of
 from qloop.run.recover import Started, add_failure, fill_landed
 from qloop.run.settle import End, Settlement
 from qloop.run.wave import Wave
 from qloop.state.journal import EventKind
 from qloop.state.ownership import DRIVER
-
-__all__ = ["Failed", "end_wave", "find_landed", "write_back", "write_settlement"]
 
 
 def find_landed(opened: Opened, one: Dispatch) -> str | None:

@@ -12,16 +12,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from qloop.plan.document import load_document
-from qloop.plan.model import Plan, Status
+from qloop.plan.model import Plan
 from qloop.plan.validate import check_plan
 from qloop.repo.checkout import (
     Repository,
     check_git_version,
-    has_submodules,
     head_commit,
 )
 from qloop.repo.exclude import ensure_excluded
-from qloop.repo.line import ensure_line, line_tip, write_lease
+from qloop.repo.line import ensure_line, write_lease
 from qloop.repo.names import workspace_base
 from qloop.repo.settings import read_settings
 from qloop.run import holder, prepare, recover
@@ -30,6 +29,7 @@ from qloop.run.config import Config, load_config
 from qloop.run.orders import Limits, Place, Terms
 from qloop.run.planning import make_plan
 from qloop.run.prepare import Prd, Wanted
+from qloop.run.remarks import find_remarks
 from qloop.state.journal import EventKind, Journal
 from qloop.state.ownership import DRIVER, PLAN
 from qloop.state.store import Store, store_for
@@ -93,13 +93,14 @@ def open_run(
         undo.callback(holder.write_holder, private, journal.run_id, "coordinator", ended=True)
         undo.enter_context(_waiting_noted(journal))
         store, plan, notes = _take_plan(repository, quantum, given_prd, journal)
-        prd = prepare.find_prd(plan, repository.root, given_prd)
+        prd = prepare.find_prd(plan, repository.root, given_prd, quantum)
         if not wanted.accept_prd_change:
             prepare.check_prd(plan, prd)
         place = _place(repository, private, base, quantum, prd, plan)
         _check_runners(plan, wanted, config, place)
         opened = _open(repository, store, journal, config, wanted, place, lock)
-        opened.notes += [*notes, *_remarks(opened, prd)]
+        remarks = [prd.warning] if prd.warning else []
+        opened.notes += [*notes, *remarks, *find_remarks(repository, place)]
         _recover(opened, former)
         _write_wishes(opened, prd)
         undo.pop_all()
@@ -107,7 +108,7 @@ def open_run(
 
 
 def open_by_hand(repository: Repository, quantum: Path, given_prd: Path | None) -> Opened:
-    """Take the repository for one wave by hand: no story is corrected, no line of it cleared."""
+    """Take the repository for one wave by hand: no story is corrected, no worktree cleared."""
     config = load_config(repository.root)
     base = workspace_base(config.worktree_root, repository)
     private = holder.private_folder(repository)
@@ -123,7 +124,7 @@ def open_by_hand(repository: Repository, quantum: Path, given_prd: Path | None) 
         undo.callback(holder.write_holder, private, journal.run_id, BY_HAND, ended=True)
         notes = store.adopt()
         plan = check_plan(store.read(), str(quantum))
-        prd = prepare.find_prd(plan, repository.root, given_prd)
+        prd = prepare.find_prd(plan, repository.root, given_prd, quantum)
         place = _place(repository, private, base, quantum, prd, plan)
         opened = _open(repository, store, journal, config, Wanted(), place, lock)
         opened.notes += notes
@@ -198,7 +199,7 @@ def _check_runners(plan: Plan, wanted: Wanted, config: Config, place: Place) -> 
     """Every story that may still run has a runner that could start and take its prompt."""
     briefing = Briefing.of_plan(plan, place)
     for story in plan.stories:
-        if story.status in (Status.PASSED, Status.BLOCKED, Status.STALE):
+        if story.status in prepare.OVER:
             continue
         manifest = prepare.pick_runner(story, wanted, config, Path(place.root))
         if manifest.prompt == "argument":
@@ -238,27 +239,15 @@ def _open(
         lease=write_lease(repository, journal.run_id),
         place=place,
         limits=Limits(
-            timeout_s=wanted.timeout_s if wanted.timeout_s is not None else config.timeout,
             gate_timeout_s=gate_timeout_s if gate_timeout_s is not None else config.gate_timeout,
             log_bytes=config.limits.log_bytes,
             file_bytes=config.limits.file_bytes,
         ),
         settings=read_settings(repository).to_dict(),
         env_pass=config.env_pass,
+        block=config.checks.block,
     )
     return Opened(repository, store, journal, terms, config, wanted, lock)
-
-
-def _remarks(opened: Opened, prd: Prd) -> list[str]:
-    """What is no fault, but better known before the night than after it."""
-    remarks = [prd.warning] if prd.warning else []
-    place = opened.terms.place
-    if has_submodules(opened.repository, line_tip(opened.repository, place.branch)):
-        remarks.append(
-            "this repository has submodules, whose folders are empty in worktrees: "
-            "add `git submodule update --init --recursive` to setupCommands to fill them"
-        )
-    return remarks
 
 
 def _recover(opened: Opened, former: holder.Holder | None) -> None:

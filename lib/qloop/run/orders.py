@@ -4,12 +4,12 @@ All are values that go through JSON, so that an attempt can be made here or on a
 Units: seconds, bytes; commits are full object names; paths are absolute.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
 from qloop.agents.manifest import Manifest
-from qloop.plan.model import Phase
+from qloop.plan.model import Phase, Story, without_nulls
 
 
 class Value(BaseModel):
@@ -19,12 +19,13 @@ class Value(BaseModel):
 
 
 class Limits(Value):
-    """How long and how large things may become."""
+    """How long commands may run and how large things may become."""
 
-    timeout_s: float = 900.0
-    gate_timeout_s: float = 600.0
-    log_bytes: int = 10_000_000
-    file_bytes: int = 50_000_000
+    gate_timeout_s: float
+    log_bytes: int
+    """The most that is kept of one command's output."""
+    file_bytes: int
+    """The largest file that may land."""
 
 
 class Place(Value):
@@ -57,6 +58,8 @@ class Terms(Value):
     settings: dict[str, Any]
     """The person's git configuration as attempts carry it over (`repo.settings`)."""
     env_pass: tuple[str, ...] = ()
+    block: bool = False
+    """Whether what the checks find between two stories of a wave keeps the later one out."""
 
 
 class Dispatch(Value):
@@ -97,9 +100,13 @@ class AttemptOrder(Value):
     start: str
     """The line's tip that the attempt starts from."""
     story: dict[str, Any]
-    """The story as it stands in the plan."""
+    """The story as it stands in the plan: nulls and unknown fields included."""
     commands: Commands
     patterns: tuple[str, ...] = ()
+
+    def read_story(self) -> Story:
+        """The story as a value. Raises pydantic.ValidationError."""
+        return Story.model_validate(without_nulls(self.story), by_alias=True, by_name=False)
 
 
 class Failed(Value):
@@ -109,6 +116,16 @@ class Failed(Value):
     reason: str
     log: str | None = None
     charged: bool = True
+
+    @classmethod
+    def interrupted(cls, reason: str = "the run was stopped", log: str | None = None) -> Self:
+        """An end that is nobody's fault and not charged: the story is ready again."""
+        return cls(phase=Phase.INTERRUPTED, reason=reason, log=log, charged=False)
+
+    @classmethod
+    def infra(cls, reason: str, log: str | None = None) -> Self:
+        """A fault of git, the machine or qloop itself, which the story is not charged for."""
+        return cls(phase=Phase.INFRA, reason=reason, log=log, charged=False)
 
 
 class ReviewNote(Value):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from qloop.plan.document import load_document, render_document
 from qloop.plan.model import Json, Plan
-from qloop.plan.prd import compile_prd
 from qloop.plan.update import PlanUpdate, archive_name, is_finished, update_plan
 from qloop.plan.validate import check_plan
 from qloop.state.store import Store
@@ -27,6 +26,8 @@ class Planned:
 
 def make_plan(prd: Path, root: Path) -> Json:
     """Compile *prd*; its path stands in the plan relative to *root* where it lies there."""
+    from qloop.plan.prd import compile_prd  # what reads documents is loaded where one is read
+
     resolved = prd.resolve()
     inside = resolved.is_relative_to(root)
     path = str(resolved.relative_to(root)) if inside else str(resolved)

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qloop.agents.manifest import AUTO, SHELL, SHELL_MANIFEST, Manifest
-from qloop.plan.model import Plan, Story
+from qloop.plan.model import Plan, Status, Story
 from qloop.plan.prd import prd_hash
 from qloop.run.config import DEFAULT_PARALLEL, Config
 from qloop.system.clock import parse_duration_s
 from qloop.system.errors import BadInput, RunnerUnavailable
 from qloop.system.files import read_optional
+
+OVER = (Status.PASSED, Status.BLOCKED, Status.STALE)
+"""Where stories stand that need no runner any more, unless a person changes that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +50,13 @@ class Prd:
     warning: str = ""
 
 
-def find_prd(plan: Plan, root: Path, given: Path | None) -> Prd:
-    """The plan's document. Raises BadInput where *given* is another than the plan's."""
+def find_prd(plan: Plan, root: Path, given: Path | None, quantum: Path) -> Prd:
+    """The document of the plan in *quantum*. Raises BadInput where *given* is another one."""
     path = _prd_path(plan, root)
     if given is not None and path != given.resolve():
         raise BadInput(
             f"the plan was made from {plan.prd_path or 'no document'}, not from {given}",
-            where=str(root / "quantum.json"),
+            where=str(quantum),
             fix=f"run qloop without it, or make a new plan: qloop plan {given}",
         )
     if path is None:

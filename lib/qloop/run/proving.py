@@ -28,9 +28,12 @@ from qloop.run.orders import Terms
 from qloop.system.cancel import Cancel
 from qloop.system.tree import Marks
 
+TEST = "test"
+"""The name of this gate and of its log."""
+
 
 class ScratchSetupFailed(Exception):
-    """A set-up command is red in the scratch worktree; the result tells which."""
+    """The scratch worktree could not be set up; *log* is that of the red command, if one was."""
 
     def __init__(self, reason: str, log: Path | None) -> None:
         self.log = log
@@ -50,7 +53,7 @@ class Prover:
         """The scratch worktree's name, one for a run."""
         return f"scratch.{self.terms.run_id}"
 
-    def prove(self, plan: Plan, commit: str, logs: Path, gate: str) -> GateResult | None:
+    def prove(self, plan: Plan, commit: str, logs: Path) -> GateResult | None:
         """The test command's result on *commit*; None where the plan has no test command.
 
         Raises ScratchSetupFailed, GateLost, GateCancelled.
@@ -59,12 +62,12 @@ class Prover:
             return None
         logs.mkdir(parents=True, exist_ok=True)
         workspace, fresh = self._at(plan, commit, logs)
-        result = run_gate(self._room(workspace, logs), gate, plan.test_command)
+        result = run_gate(self._room(workspace, logs), TEST, plan.test_command)
         if result.green or fresh or not plan.setup_commands:
             return result
         remove_workspace(workspace)
         workspace, _ = self._at(plan, commit, logs)
-        return run_gate(self._room(workspace, logs), gate, plan.test_command)
+        return run_gate(self._room(workspace, logs), TEST, plan.test_command)
 
     def discard(self) -> None:
         """Remove the scratch worktree."""

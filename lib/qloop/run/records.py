@@ -1,5 +1,6 @@
 """What a coordinator writes down of its wave: reviews, task statuses, progress, the wave's end."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qloop.plan.model import Json
@@ -50,7 +51,7 @@ class Records:
                 for task in story_document(draft, settled.story).get("tasks") or []:
                     task["status"] = "passed"
 
-    def end_wave(self, signal: str, began: str, findings: list[str]) -> None:
+    def end_wave(self, signal: str, began: str, findings: Sequence[str | Json]) -> None:
         """The wave's entry among the completed ones."""
         entry: Json = {
             "id": self.order.wave,
@@ -58,7 +59,7 @@ class Records:
             "signal": signal,
             "startedAt": began,
             "completedAt": utc_now(),
-            "findings": findings,
+            "findings": list(findings),
         }
         with self.store.transaction(self._writer) as draft:
             execution = execution_of(draft)

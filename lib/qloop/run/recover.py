@@ -24,7 +24,7 @@ from qloop.state.store import Store
 from qloop.system.cancel import Cancel
 from qloop.system.clock import monotonic_s, utc_now
 from qloop.system.errors import QloopError
-from qloop.system.identity import ProcessId, is_alive, parse_process_id
+from qloop.system.identity import is_alive, parse_process_id
 from qloop.system.tree import Marks, end_tree
 
 ORPHAN_GRACE_S = 3.0
@@ -64,10 +64,8 @@ def take_lock(repository: Repository, journal: Journal, cancel: Cancel) -> int:
         time.sleep(LOOK_EVERY_S)
 
 
-def end_processes(
-    journal: Journal, run_id: str, folders: tuple[Path, ...] = ()
-) -> tuple[ProcessId, ...]:
-    """End a dead run's coordinators and agents; what could not be ended is returned.
+def end_processes(journal: Journal, run_id: str, folders: tuple[Path, ...] = ()) -> None:
+    """End a dead run's coordinators and agents, and journal what could not be ended.
 
     *folders* are those that only its agents work in.
     """
@@ -76,7 +74,9 @@ def end_processes(
     )
     roots = [one.pid for one in recorded if one is not None and is_alive(one)]
     marks = Marks(env=(f"QLOOP_RUN={run_id}",), folders=folders)
-    return end_tree(roots, marks, grace_s=ORPHAN_GRACE_S)
+    for left in end_tree(roots, marks, grace_s=ORPHAN_GRACE_S):
+        text = f"process {left.pid} of {run_id} could not be ended"
+        journal.append(EventKind.STATE_REPAIRED, text=text)
 
 
 def remove_dead_locks(repository: Repository, branch: str) -> list[str]:
@@ -86,8 +86,12 @@ def remove_dead_locks(repository: Repository, branch: str) -> list[str]:
     removed: list[str] = []
     for path in candidates:
         try:
-            age = time.time() - path.stat().st_mtime
+            seen = path.stat()
+            age = time.time() - seen.st_mtime
             time.sleep(max(0.0, min(OLD_LOCK_S, OLD_LOCK_S - age)))
+            found = path.stat()
+            if (found.st_ino, found.st_mtime_ns) != (seen.st_ino, seen.st_mtime_ns):
+                continue  # the one that was seen went by itself: this is a living command's
             path.unlink()
         except (FileNotFoundError, NotADirectoryError):  # a branch may lie in the way
             continue

@@ -50,14 +50,10 @@ def settle(landed: str | None, told: Settled | None, end: End | None) -> Settlem
 def _unexplained(told: Settled | None, end: End | None) -> Failed:
     """Why a story did not land where its coordinator gave no reason."""
     if told is not None and told.landed is not None:
-        return Failed(
-            phase=Phase.INFRA,
-            reason=f"said to have landed as {told.landed}, which is not on the line",
-            charged=False,
-        )
+        return Failed.infra(f"said to have landed as {told.landed}, which is not on the line")
     how = end.how if end is not None else "gave no reason"
     if end is not None and end.cause == STOPPED:
-        return Failed(phase=Phase.INTERRUPTED, reason="the run was stopped", charged=False)
+        return Failed.interrupted()
     if end is not None and end.cause == OUT_OF_TIME:
         return Failed(phase=Phase.TIMEOUT, reason=f"its coordinator {how}")
     return Failed(phase=Phase.CRASH, reason=f"its coordinator {how}")

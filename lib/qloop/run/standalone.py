@@ -49,8 +49,11 @@ def _run(opened: Opened, plan: Plan, wave_id: str, stories: tuple[str, ...], can
     slots = dispatch.Slots(len(chosen))
     order = dispatch.hand_out(opened, wave_id, chosen, slots, dispatch.read_counter(opened))
     control, held = os.pipe()
-    with os.fdopen(control, encoding="utf-8") as words, Path(os.devnull).open("w") as nobody:
+    with (
+        os.fdopen(control, encoding="utf-8") as words,
+        os.fdopen(held, "wb"),  # closed first: a reader is at work on the words until then
+        Path(os.devnull).open("w") as nobody,
+    ):
         signal = coordinator.serve(order, words, nobody, cancel)
-        os.close(held)
     holder.write_holder(opened.private, opened.terms.run_id, BY_HAND, ended=True)
     return signal

@@ -31,8 +31,12 @@ def change_story(repository: Repository, quantum: Path, story_id: str, word: Wor
         store.adopt()
         with store.transaction(DRIVER) as draft:
             story = _find(draft, story_id, quantum)
+            had_passed = story.get("status") == "passed"
             _change(story, word, quantum)
-        return f"{story_id} is {'blocked' if word == 'block' else 'pending'}"
+            branch = draft["branchName"]
+        told = f"{story_id} is {'blocked' if word == 'block' else 'pending'}"
+        stays = f"; what it landed stays on {branch}, `git revert` there takes it back"
+        return told + stays if had_passed else told
     finally:
         holder.release(lock)
 

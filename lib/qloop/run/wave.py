@@ -1,8 +1,6 @@
 """A wave as the driver sees it: a coordinator process, its reports, its clock."""
 
-import json
 import os
-import sys
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,12 +8,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from qloop.agents.signals import parse_signal
+from qloop.run.launch import Ahead, launch
 from qloop.run.orders import Dispatch, Report, WaveOrder
 from qloop.run.settle import CRASHED, OUT_OF_TIME, STOPPED, End
 from qloop.system import files, process
 from qloop.system.clock import monotonic_s
 from qloop.system.identity import identify
-from qloop.system.tree import Marks, end_orphans, end_tree
+from qloop.system.tree import Marks, end_tree
 
 READ_BYTES = 65536
 COORDINATOR_GRACE_S = 5.0
@@ -89,13 +88,17 @@ class Wave:
         """End the coordinator and all that belongs to its attempts."""
         if cause is not None and self.cause is None:
             self.cause = cause
+        end_tree([self.pid], self._marks, grace_s=grace_s)
+
+    @property
+    def _marks(self) -> Marks:
+        """What tells that a process belongs to its attempts."""
         base = Path(self.order.terms.place.base)
         names = [one.attempt_id for one in self.order.dispatches]
-        marks = Marks(
+        return Marks(
             env=tuple(f"QLOOP_ATTEMPT_ID={name}" for name in names),
             folders=tuple(base / f"{name}{end}" for name in names for end in ("", ".tmp")),
         )
-        end_tree([self.pid], marks, grace_s=grace_s)
 
     def end_so_far(self) -> End | None:
         """Why it is being ended, while its last reports come in; None where it is not."""
@@ -107,8 +110,7 @@ class Wave:
         What it started became this process's children; *coordinators* are those that did not.
         """
         process.await_exit(self.pid, timeout_s=EXIT_S)
-        self.end_tree(grace_s=REMNANT_GRACE_S)
-        end_orphans(coordinators, grace_s=REMNANT_GRACE_S)
+        end_tree([self.pid], self._marks, grace_s=REMNANT_GRACE_S, spare=coordinators, orphans=True)
         code = _read_code(self.pid)  # only now: until then its pid is no other's
         os.close(self.control)
         os.close(self.reports)
@@ -143,66 +145,22 @@ def _read_code(pid: int) -> int | None:
         return None
 
 
-def start_wave(order: WaveOrder, limit_s: float, inherited: tuple[int, ...]) -> Wave:
-    """Start a coordinator for *order*; it inherits the run lock's descriptor."""
-    place = order.terms.place
-    folder = Path(place.private) / "waves" / order.terms.run_id
-    folder.mkdir(parents=True, exist_ok=True)
-    out = folder / f"{order.wave}.out"
-    control_read, control = os.pipe()
-    reports, reports_write = os.pipe()
-    try:
-        with out.open("ab") as said, (folder / f"{order.wave}.err").open("ab") as complaints:
-            pid = process.start(
-                _argv(order, reports_write),
-                cwd=Path(place.root),
-                env=_environment(),
-                stdin=control_read,
-                output=said.fileno(),
-                errors=complaints.fileno(),
-                pass_fds=(reports_write, *inherited),
-            )
-    finally:
-        os.close(control_read)
-        os.close(reports_write)
-    os.set_blocking(reports, False)
-    wave = Wave(
+def start_wave(order: WaveOrder, limit_s: float, inherited: tuple[int, ...], ahead: Ahead) -> Wave:
+    """Set a coordinator to work on *order*: the one that is ready, or a new one.
+
+    It inherits the run lock's descriptor.
+    """
+    launched = ahead.take(order) or launch(order, inherited)
+    return Wave(
         order=order,
-        pid=pid,
-        control=control,
-        reports=reports,
-        out=out,
+        pid=launched.pid,
+        control=launched.control,
+        reports=launched.reports,
+        out=launched.out,
         left_s=limit_s,
         running_since=monotonic_s(),
         unsettled={one.story: one for one in order.dispatches},
     )
-    _send(control, order)
-    return wave
-
-
-def _argv(order: WaveOrder, reports: int) -> list[str]:
-    place = order.terms.place
-    stories = ",".join(one.story for one in order.dispatches)
-    words = [sys.executable, "-P", "-m", "qloop", "coordinator", "--wave", order.wave]
-    words += ["--stories", stories, "--quantum", place.quantum]
-    words += ["--prd", place.prd] if place.prd else []
-    return [*words, "--reports", str(reports)]
-
-
-def _environment() -> dict[str, str]:
-    """qloop's own environment, in which this very package is imported; agents do not get it."""
-    outer = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return {**outer, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-
-
-def _send(control: int, order: WaveOrder) -> None:
-    """The order as the first line; a coordinator that died at once leaves it unread."""
-    data = json.dumps(order.model_dump(mode="json")).encode() + b"\n"
-    try:
-        while data:
-            data = data[os.write(control, data) :]
-    except BrokenPipeError:
-        return
 
 
 def _how(code: int | None, cause: str | None) -> str:

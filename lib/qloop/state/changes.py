@@ -36,11 +36,6 @@ def list_changes(before: Json, after: Json) -> list[Change]:
     return list(_diff((), before, after))
 
 
-def changed_paths(before: Json, after: Json) -> list[str]:
-    """The places in which two documents differ, for people."""
-    return [render_path(change.path) for change in list_changes(before, after)]
-
-
 def render_path(path: Path) -> str:
     """`("stories", "[US-1]", "status")` as `stories[US-1].status`."""
     text = ""

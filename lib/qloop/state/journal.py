@@ -15,11 +15,7 @@ from typing import Annotated, Any
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
 
-from qloop.plan.model import Json
-from qloop.plan.schema import DIALECT
 from qloop.system import clock, files
 
 _TAIL_BYTES = 65_536
@@ -136,29 +132,6 @@ class Journal:
         """All events, or those of one run."""
         found, _ = self.read_from(0)
         return [event for event in found if run in (None, event.run)]
-
-    def last_run_id(self) -> str | None:
-        """The run of the newest event, or None where there is none."""
-        with suppress(FileNotFoundError), self.path.open("rb") as journal:
-            last, _ = _find_last(journal.fileno())
-            return None if last is None else last.run
-        return None
-
-
-def event_schema() -> Json:
-    """The JSON Schema of an event."""
-    schema = Event.model_json_schema(schema_generator=_WithoutNulls)
-    return {"$schema": DIALECT, "$id": "urn:qloop:schema:event", **schema}
-
-
-class _WithoutNulls(GenerateJsonSchema):
-    """What is None is left out of a line, so that null is no value of it."""
-
-    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        return self.generate_inner(schema["schema"])
-
-    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        return self.generate_inner(schema["schema"])
 
 
 def _parse_lines(lines: Iterable[bytes]) -> Iterator[Event]:

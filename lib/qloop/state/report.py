@@ -4,7 +4,7 @@ Units: seconds.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
@@ -55,22 +55,15 @@ class RunReport(BaseModel):
     """From the run's first event to its newest."""
 
 
-def build_report(
-    plan: Plan, events: Sequence[Event], blocked: Mapping[str, str] | None = None
-) -> RunReport:
-    """The report of one run: *events* are that run's, in order.
-
-    *blocked* gives for people why a story cannot run, by story id.
-    """
+def build_report(plan: Plan, events: Sequence[Event]) -> RunReport:
+    """The report of one run: *events* are that run's, in order."""
     by_story: dict[str, list[Event]] = {}
     for event in events:
         if event.story is not None:
             by_story.setdefault(event.story, []).append(event)
     newest = events[-1].ts if events else ""
-    reasons = blocked or {}
     stories = tuple(
-        _report_story(story, by_story.get(story.id, []), newest, reasons.get(story.id))
-        for story in plan.stories
+        _report_story(story, by_story.get(story.id, []), newest) for story in plan.stories
     )
     return RunReport(
         run=events[0].run if events else None,
@@ -80,9 +73,7 @@ def build_report(
     )
 
 
-def _report_story(
-    story: Story, events: Sequence[Event], newest: str, blocked: str | None
-) -> StoryReport:
+def _report_story(story: Story, events: Sequence[Event], newest: str) -> StoryReport:
     started = [event for event in events if event.event is EventKind.ATTEMPT_STARTED]
     passed = story.status is Status.PASSED
     return StoryReport(
@@ -93,7 +84,7 @@ def _report_story(
         attempts=len(started),
         charged=story.retries.attempts,
         seconds=_seconds_at_work(events, newest),
-        reason=None if passed else blocked or _last_reason(story, events),
+        reason=None if passed else _last_reason(story, events),
         unverified=passed and _is_unverified(story),
         landed=_last_landed(events),
     )

@@ -27,7 +27,6 @@ class CappedLog:
     """
 
     def __init__(self, path: Path, limit_bytes: int) -> None:
-        self.bytes_seen = 0
         self._path = path
         self._head_left = limit_bytes // 2
         self._segment_bytes = max((limit_bytes // 2 - _NOTE_BYTES) // 2, 1)
@@ -37,7 +36,6 @@ class CappedLog:
 
     def write(self, data: bytes) -> None:
         """Take what came next."""
-        self.bytes_seen += len(data)
         head, rest = data[: self._head_left], data[self._head_left :]
         self._head_left -= len(head)
         _write_all(self._log, head)

@@ -15,12 +15,12 @@ class Held(Exception):
     """The lock is held by another process."""
 
 
-def write_atomic(path: Path, data: bytes, *, scratch: Path | None = None) -> None:
+def write_atomic(path: Path, data: bytes) -> None:
     """Replace *path* by *data*, flushed to disk; a reader sees the old bytes or the new.
 
-    The temporary file is made in *scratch* (same file system; default: the file's own folder).
+    Its folder is made where it is missing.
     """
-    folder = scratch or path.parent
+    folder = path.parent
     folder.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=folder)
     temporary = Path(name)
@@ -34,7 +34,7 @@ def write_atomic(path: Path, data: bytes, *, scratch: Path | None = None) -> Non
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    sync_folder(folder)
 
 
 def sync_folder(folder: Path) -> None:

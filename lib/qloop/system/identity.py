@@ -13,8 +13,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from qloop.system.process import open_pidfd
 from qloop.system.table import Row, read_row
 
@@ -110,6 +108,8 @@ def _this_boot() -> str:
     try:
         return _BOOT_ID.read_text("ascii").strip()
     except OSError:
+        import psutil
+
         return str(int(psutil.boot_time()))
 
 

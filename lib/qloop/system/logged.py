@@ -36,8 +36,6 @@ class Ended:
     """From its start to its end, or to the moment it was given up."""
     survivors: tuple[ProcessId, ...] = ()
     """Members of its tree that could not be ended."""
-    bytes_seen: int = 0
-    """How much it put out, kept or not."""
 
 
 def run_logged(
@@ -76,9 +74,7 @@ def run_logged(
         finally:
             survivors = end_tree([pid], marks, grace_s=grace_s)
             code = _read_code(pid)
-    return replace(
-        _how(code, exited, cancel), seconds=seconds, survivors=survivors, bytes_seen=kept.bytes_seen
-    )
+    return replace(_how(code, exited, cancel), seconds=seconds, survivors=survivors)
 
 
 def _not_started(timeout_s: float, cancel: Cancel | None) -> Ended | None:

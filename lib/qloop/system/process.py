@@ -129,6 +129,13 @@ def start(
     return child.pid
 
 
+def kill(pid: int) -> None:
+    """Kill a child that `start` started and nobody has reaped yet, and reap it."""
+    os.kill(pid, signal.SIGKILL)
+    with contextlib.suppress(StatusLost):
+        wait_status(pid)
+
+
 def own_children() -> frozenset[int]:
     """The pids of the children that `run` and `start` started and that are not reaped yet."""
     with _starting:

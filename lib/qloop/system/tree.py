@@ -59,16 +59,23 @@ def find_members(roots: Iterable[int], marks: Marks, spare: Container[int]) -> s
 
 
 def end_tree(
-    roots: Iterable[int], marks: Marks, *, grace_s: float, spare: Container[int] = ()
+    roots: Iterable[int],
+    marks: Marks,
+    *,
+    grace_s: float,
+    spare: Container[int] = (),
+    orphans: bool = False,
 ) -> tuple[ProcessId, ...]:
     """End all members; return those that outlived even SIGKILL.
+
+    With *orphans*, members are also what `find_orphans` finds, and all that descends from it.
 
     They get SIGTERM and *grace_s* to go, then SIGKILL until three looks in a row find none.
     Members that became children of this process are reaped; roots are not, whoever started them
     waits for them. A root that is no longer running is to be left unreaped until then, so that
     its pid is no other's.
     """
-    return _end(_Family(frozenset(roots), marks, spare), grace_s)
+    return _end(_Family(frozenset(roots), marks, spare, adopt=orphans), grace_s)
 
 
 def find_orphans(spare: Container[int]) -> set[ProcessId]:
@@ -78,11 +85,6 @@ def find_orphans(spare: Container[int]) -> set[ProcessId]:
     """
     seen = _Family(frozenset(), Marks(), spare, adopt=True).look()
     return {id_of(row) for row in seen.living if row.parent == os.getpid()}
-
-
-def end_orphans(spare: Container[int], *, grace_s: float) -> tuple[ProcessId, ...]:
-    """End and reap what `find_orphans` finds, and all that descends from it; as `end_tree`."""
-    return _end(_Family(frozenset(), Marks(), spare, adopt=True), grace_s)
 
 
 @dataclass(frozen=True, slots=True)

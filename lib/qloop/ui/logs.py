@@ -16,9 +16,10 @@ LOOK_EVERY_S = 0.2
 _BLOCK_BYTES = 65_536
 _LONGEST_CODE = 4_096  # what is longer was never ended, and is text
 
-_CODES = re.compile(
+CODES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~]|[0-OQ-WYZ\\`-~])"
 )
+"""What steers a terminal: colours, titles, movements."""
 _CUT_SHORT = re.compile(r"(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)|\r)\Z")
 
 
@@ -57,8 +58,13 @@ class _PlainText:
         cut = None if last else _CUT_SHORT.search(text, max(0, len(text) - _LONGEST_CODE))
         whole, self._held = (text, "") if cut is None else (text[: cut.start()], cut.group())
         # What a carriage return would overwrite is kept, on a line of its own.
-        lines = _CODES.sub("", whole).replace("\r\n", "\n").replace("\r", "\n")
+        lines = CODES.sub("", whole).replace("\r\n", "\n").replace("\r", "\n")
         return console.printable(lines)
+
+
+def plain_text(data: bytes) -> str:
+    """Bytes as a terminal's text, without what would steer it."""
+    return _PlainText().feed(data, last=True)
 
 
 def print_log(log: Path) -> None:

@@ -47,7 +47,10 @@ def no_plan() -> Advice:
 def no_repository(error: Exception) -> Advice:
     """For a folder in which git finds no repository that could be used."""
     if isinstance(error, InputMissing):
-        make = ("git init && git commit --allow-empty -m start", "make a repository here")
+        make = (
+            "git init && git add . && git commit --allow-empty -m start",
+            "make a repository here",
+        )
         return Advice((f"{error.what} ({error.where})",), (make, DEMO, DOCTOR))
     return Advice((str(error),), (DOCTOR, DEMO, ("qloop --help", "all commands")))
 
@@ -85,14 +88,16 @@ def _while_running(view: StatusView) -> tuple[Way, Way, Way]:
     look = ("qloop show STORY", "all about one story")
     if at_work is not None:
         look = (f"qloop logs {at_work} --follow", "what its agent prints")
-    return (STATUS, look, ("qloop stop", "end the run; it can be taken up again"))
+    watch = ("qloop watch", "the run as it goes, live")
+    return (watch, look, ("qloop stop", "end the run; it can be taken up again"))
 
 
 def _when_complete(view: StatusView) -> tuple[Way, Way, Way]:
     show = (f"git log {view.branch}", "what landed, one commit a story")
+    take = (f"git merge {view.branch}", "take it into the branch that you stand on")
     if view.line is not None and view.line.ahead:
         show = (f"git merge --ff-only refs/qloop/line/{view.branch}", f"bring {view.branch} up")
-    return (show, STATUS, ("qloop plan PRD", "make the next plan; this one is kept"))
+    return (show, take, ("qloop plan PRD", "make the next plan; this one is kept"))
 
 
 def _when_blocked(view: StatusView) -> tuple[Way, Way, Way]:

@@ -13,10 +13,10 @@ GREEN_GATES_SHOWN = ("test", "base")
 class Follower:
     """Reads what the journal has gained since the last look, and shows each event."""
 
-    def __init__(self, path: Path, show: Callable[[Event], None]) -> None:
-        self._journal = Journal(path, "")
+    def __init__(self, path: Path, show: Callable[[Event], None], offset: int) -> None:
+        self._journal = Journal(path)
         self._show = show
-        self._offset = path.stat().st_size if path.exists() else 0
+        self._offset = offset
 
     def look(self) -> None:
         """Show the events that came since the last look."""
@@ -26,9 +26,10 @@ class Follower:
 
 
 class PlainLines:
-    """Shows events as lines on standard error."""
+    """Shows events as lines, on standard error unless another way to say them is given."""
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[[str], None] = console.say) -> None:
+        self._say = say
         self._began: float | None = None
 
     def __call__(self, event: Event) -> None:
@@ -36,7 +37,12 @@ class PlainLines:
         self._began = moment if self._began is None else self._began
         line = render_event(event)
         if line:
-            console.say(f"[{render_duration(moment - self._began):>6}] {line}")
+            self._say(f"[{render_duration(moment - self._began):>6}] {line}")
+
+
+def end_of(path: Path) -> int:
+    """Where a journal ends now, in bytes: what comes from here on is new."""
+    return path.stat().st_size if path.exists() else 0
 
 
 def show_json(event: Event) -> None:
@@ -74,10 +80,12 @@ def _run_start(event: Event) -> str:
 def _agent_end(event: Event) -> str:
     data = event.data
     took = render_duration(float(data.get("seconds") or 0))
+    left = ", ".join(map(str, data.get("survivors") or ()))
+    more = f"; process {left} could not be ended" if left else ""
     if data.get("timed_out"):
-        return f"out of time after {took}"
+        return f"out of time after {took}{more}"
     said = data.get("signal") or "no signal"
-    return f"ended with {data.get('code')} after {took}, {said}"
+    return f"ended with {data.get('code')} after {took}, {said}{more}"
 
 
 def _gate(event: Event, who: str) -> str:

@@ -14,7 +14,7 @@ from qloop.system.clock import render_duration
 from qloop.ui import console
 from qloop.ui.history import View, events_of_plan, first_line, parse_moment
 
-COLUMNS = ("story", "title", "status", "wave", "attempts", "time", "why")
+COLUMNS = ("story", "title", "status", "wave", "failures", "time", "why")
 LONGEST_WHY = 120
 COUNTED = (Status.PASSED, Status.IN_PROGRESS, Status.PENDING, Status.FAILED, Status.BLOCKED)
 
@@ -176,7 +176,7 @@ def _view(story: Story, report: StoryReport, passed: set[str], blocked: str | No
 
 
 def _row(story: StoryView, view: StatusView, now: datetime) -> tuple[str, ...]:
-    why = _why(story, view)
+    why = explain(story, view)
     return (
         story.id,
         story.title or "",
@@ -195,7 +195,7 @@ def _time(story: StoryView, now: datetime) -> str:
     return render_duration(story.seconds) if ended else ""
 
 
-def _why(story: StoryView, view: StatusView) -> str:
+def explain(story: StoryView, view: StatusView) -> str:
     """What a person wants to know of a story beside its status."""
     reason = first_line(story.reason)
     match story.status:
@@ -212,9 +212,9 @@ def _why(story: StoryView, view: StatusView) -> str:
 
 
 def _why_passed(story: StoryView) -> str:
-    if story.unverified:
-        return "unverified: no command judged all of it"
-    return f"landed as {story.landed[:10]}" if story.landed else ""
+    landed = f"landed as {story.landed[:10]}" if story.landed else ""
+    unverified = "unverified: no command judged all of it" if story.unverified else ""
+    return "; ".join(filter(None, (landed, unverified)))
 
 
 def _why_waiting(story: StoryView, reason: str) -> str:

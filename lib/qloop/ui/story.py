@@ -12,6 +12,7 @@ from qloop.plan.model import Plan, ReviewPart, Status, Story, Task
 from qloop.state.journal import Event
 from qloop.system.clock import render_duration
 from qloop.ui import console
+from qloop.ui.findings import finding_lines, findings_about
 from qloop.ui.history import Attempt, GateRun, View, attempts_of, events_of_plan
 from qloop.ui.status import StatusView, StoryView
 
@@ -32,6 +33,8 @@ class StoryPage(View):
     needs: tuple[Neighbour, ...]
     needed_by: tuple[Neighbour, ...]
     attempts: tuple[Attempt, ...]
+    findings: tuple[dict[str, Any], ...]
+    """What the checks at the ends of waves found about it."""
 
     def to_json(self) -> dict[str, Any]:
         """The story's own fields, then what is known beside them."""
@@ -43,6 +46,7 @@ class StoryPage(View):
             "dependencies": [one.to_json() for one in self.needs],
             "dependants": [one.to_json() for one in self.needed_by],
             "attempts": [one.to_json() for one in self.attempts],
+            "findings": list(self.findings),
         }
 
 
@@ -63,6 +67,7 @@ def build_story(
         needs=_neighbours(one for one in plan.stories if one.id in needed),
         needed_by=_neighbours(one for one in plan.stories if story.id in one.depends_on),
         attempts=attempts_of(story, told, salvaged),
+        findings=tuple(findings_about(plan, story.id)),
     )
 
 
@@ -87,6 +92,7 @@ def _lines(page: StoryPage) -> Iterator[str]:
     yield from _section(
         "Reviews", [line for name, part in reviews.items() for line in _review(name, part)]
     )
+    yield from _section("Findings", list(finding_lines(page.findings)))
     yield from _section("Attempts", [line for one in page.attempts for line in _attempt(one)])
     yield from _section("Look further", _ways(page))
 
@@ -132,12 +138,12 @@ def _review(name: str, part: ReviewPart) -> Iterator[str]:
 def _attempt(one: Attempt) -> Iterator[str]:
     number = "?" if one.number is None else one.number
     where = ", ".join(part for part in (one.wave, one.runner, one.run) if part)
-    yield f"  attempt {number}{f' ({where})' if where else ''}: {_outcome(one)}"
+    yield f"  attempt {number}{f' ({where})' if where else ''}: {attempt_words(one)}"
     if one.started_at:
         took = f", took {render_duration(one.seconds)}" if one.seconds is not None else ""
         yield f"    started {one.started_at}{took}"
     if one.agent is not None:
-        yield f"    agent {_agent(one)}"
+        yield f"    agent {agent_words(one)}"
     yield from (f"    {_gate(gate)}" for gate in one.gates)
     if one.reason:
         yield from _indented("    reason: ", one.reason)
@@ -149,7 +155,8 @@ def _attempt(one: Attempt) -> Iterator[str]:
         yield f"    kept in {one.salvage_ref} ({(one.salvage_commit or '')[:10]})"
 
 
-def _outcome(one: Attempt) -> str:
+def attempt_words(one: Attempt) -> str:
+    """How an attempt ended."""
     if one.status is None:
         return "not settled"
     if one.phase is None:
@@ -158,7 +165,8 @@ def _outcome(one: Attempt) -> str:
     return f"failed ({one.phase}{charge})"
 
 
-def _agent(one: Attempt) -> str:
+def agent_words(one: Attempt) -> str:
+    """How an attempt's agent ended."""
     assert one.agent is not None  # asked only where it ended
     took = render_duration(one.agent.seconds)
     if one.agent.timed_out:

@@ -8,6 +8,7 @@ from qloop.state.journal import Event
 from qloop.state.report import StoryReport, build_report
 from qloop.system.clock import render_duration
 from qloop.ui import console
+from qloop.ui.findings import count_findings
 
 COLUMNS = ("story", "title", "status", "wave", "attempts", "time")
 
@@ -21,7 +22,10 @@ def show_summary(plan: Plan, events: Sequence[Event], signal: str, reasons: Sequ
     unverified = [story.id for story in report.stories if story.unverified]
     if unverified:
         which = "every story" if len(unverified) == len(report.stories) else ", ".join(unverified)
-        console.say(f"unverified, no command judged all of it: {which}")
+        console.say(f"unverified, no verify or no quality command judged it: {which}")
+    found = count_findings(plan, events)
+    if found:
+        console.say(found)
     console.result(render_signal(signal))
 
 

@@ -1,0 +1,43 @@
+"""What `qloop coordinator` does: one wave, for a driver or by hand."""
+
+import os
+import sys
+from pathlib import Path
+
+from qloop.cli.context import resolve_quantum
+from qloop.repo.checkout import find_repository
+from qloop.run import coordinator
+from qloop.run.orders import WaveOrder
+from qloop.system.interrupts import Interrupts
+from qloop.system.tree import become_subreaper
+from qloop.ui import console
+
+STANDARD_OUTPUT = 1
+
+
+def coordinate(
+    wave_id: str,
+    stories: tuple[str, ...],
+    quantum: Path | None,
+    prd: Path | None,
+    reports: int | None,
+) -> int:
+    """One wave: for the driver at the other end of the pipes, or by hand without one."""
+    become_subreaper()
+    interrupts = Interrupts()
+    if reports is not None:
+        stream = coordinator.report_stream(reports)
+        order = WaveOrder.model_validate_json(sys.stdin.readline())
+        signal = coordinator.serve(order, sys.stdin, stream, interrupts.cancel)
+        return coordinator.say(signal, _say)
+
+    from qloop.run.standalone import run_wave
+
+    repository = find_repository(Path.cwd())
+    state_file = resolve_quantum(repository.root, quantum)
+    signal = run_wave(repository, state_file, prd, wave_id, stories, interrupts.cancel, console.say)
+    return coordinator.say(signal, _say)
+
+
+def _say(text: str) -> None:
+    os.write(STANDARD_OUTPUT, text.encode())

@@ -1,0 +1,155 @@
+"""How far the attempts at work have come, from the journal and the names of their logs. Pure.
+
+The journal tells what ended, never what began: a gate in progress is known by its log, and an
+attempt that waits for its turn to land by having been judged without having landed.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from qloop.plan.model import Plan, Story
+from qloop.state.journal import Event, EventKind
+
+AGENT_LOG = "output.log"
+TEST_GATE = "test"
+
+
+class Stage(StrEnum):
+    """Where an attempt is."""
+
+    SET_UP = "set-up"
+    AGENT = "agent"
+    JUDGED = "being judged"
+    """Its gates run."""
+    QUEUED = "queued"
+    """Its evidence is green; it waits for its turn, or has it and is tested."""
+    TESTED = "tested"
+    LANDED = "landed"
+    ENDING = "ending"
+    """It failed; that is not settled yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """An attempt that is not settled."""
+
+    story: str
+    number: int
+    wave: str | None
+    runner: str
+    started: str
+    stage: Stage
+    since: int
+    """The number of the event that brought it to its stage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A command that judges an attempt, or sets it up."""
+
+    kind: str
+    number: int
+    total: int
+    command: str
+    log: str
+
+    @property
+    def label(self) -> str:
+        """The gate for people, on one line."""
+        place = f" {self.number}/{self.total}" if self.total > 1 else ""
+        return f"{self.kind}{place}: {short_command(self.command)}"
+
+
+def find_works(events: Iterable[Event]) -> dict[str, Work]:
+    """The attempts of one run that are not settled, by story; *events* are that run's, in order."""
+    works: dict[str, Work] = {}
+    for event in events:
+        if event.event is EventKind.RUN_ENDED:
+            works.clear()
+        elif event.event is EventKind.WAVE_ENDED:
+            gone = [name for name, work in works.items() if work.wave == event.wave]
+            for name in gone:
+                del works[name]
+        elif event.story is not None and event.attempt is not None:
+            _take(works, event, event.story, event.attempt)
+    return works
+
+
+def find_gate(plan: Plan, story: Story, stage: Stage, logs: Collection[str]) -> Gate | None:
+    """The command that runs for an attempt at *stage*: the last one that has a log."""
+    verifying = [*(item for task in story.tasks for item in task.commands), *story.verify]
+    kinds: dict[Stage, list[tuple[str, list[str]]]] = {
+        Stage.SET_UP: [("setup", plan.setup_commands)],
+        Stage.JUDGED: [("quality", plan.quality_commands), ("verify", verifying)],
+    }
+    if stage is Stage.QUEUED and plan.test_command and f"{TEST_GATE}.log" in logs:
+        return Gate(TEST_GATE, 1, 1, plan.test_command, f"{TEST_GATE}.log")
+    for kind, commands in kinds.get(stage, ()):
+        for number in range(len(commands), 0, -1):
+            if f"{kind}-{number}.log" in logs:
+                command = commands[number - 1]
+                return Gate(kind, number, len(commands), command, f"{kind}-{number}.log")
+    return None
+
+
+def log_of(plan: Plan, work: Work, logs: Collection[str]) -> str | None:
+    """The name of the log that tells what an attempt does now; None where there is none."""
+    story = plan.story(work.story)
+    gate = find_gate(plan, story, work.stage, logs) if story is not None else None
+    if gate is not None:
+        return gate.log
+    return AGENT_LOG if AGENT_LOG in logs else None
+
+
+def short_command(command: str) -> str:
+    """A command's first line that does something, with a mark where more follows."""
+    lines = [line.strip() for line in command.splitlines()]
+    doing = [line for line in lines if line and not line.startswith("#")] or [command.strip()]
+    return doing[0] if len(doing) == 1 else f"{doing[0]} …"
+
+
+def _take(works: dict[str, Work], event: Event, story: str, number: int) -> None:
+    if event.event is EventKind.ATTEMPT_STARTED:
+        runner = str(event.data.get("runner") or "agent")
+        works[story] = Work(
+            story, number, event.wave, runner, event.ts, Stage.SET_UP, since=event.seq
+        )
+        return
+    work = works.get(story)
+    if work is None or work.number != number:
+        return
+    if event.event is EventKind.STORY_SETTLED:
+        del works[story]
+        return
+    stage = _stage_after(event)
+    if stage is not None and stage is not work.stage:
+        works[story] = replace(work, stage=stage, since=event.seq)
+
+
+def _stage_after(event: Event) -> Stage | None:
+    """Where an event of an attempt brings it; None where it stays."""
+    data = event.data
+    match event.event:
+        case EventKind.AGENT_STARTED:
+            return Stage.AGENT
+        case EventKind.AGENT_ENDED:
+            claims = data.get("signal") == "STORY_PASSED" and data.get("code") == 0
+            return Stage.JUDGED if claims and not data.get("timed_out") else Stage.ENDING
+        case EventKind.GUARD_BREACHED:
+            return Stage.ENDING
+        case EventKind.GATE_ENDED:
+            if not data.get("green"):
+                return Stage.ENDING
+            return Stage.TESTED if data.get("gate") == TEST_GATE else None
+        case EventKind.REVIEW_ENDED:
+            return Stage.QUEUED if _all_passed(data.get("review")) else Stage.ENDING
+        case EventKind.STORY_LANDED:
+            return Stage.LANDED
+        case _:
+            return None
+
+
+def _all_passed(review: object) -> bool:
+    parts: Sequence[object] = list(review.values()) if isinstance(review, dict) else []
+    return all(isinstance(part, dict) and part.get("status") == "passed" for part in parts)

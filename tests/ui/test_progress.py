@@ -1,0 +1,33 @@
+"""Events in words."""
+
+from typing import Any
+
+import pytest
+
+from qloop.state.journal import Event, EventKind
+from qloop.ui.progress import render_event
+
+
+def ended(**data: Any) -> Event:
+    """The end of an agent."""
+    fields: dict[str, Any] = {"code": 0, "signal": "STORY_PASSED", "seconds": 12.0, **data}
+    stamp = "2026-01-02T03:04:05.678Z"
+    kind = EventKind.AGENT_ENDED
+    return Event(seq=1, ts=stamp, run="r-1", event=kind, story="A-1", attempt=2, data=fields)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({}, "ended with 0 after 12s, STORY_PASSED"),
+        ({"signal": None, "code": 3}, "ended with 3 after 12s, no signal"),
+        ({"timed_out": True, "code": -9}, "out of time after 12s"),
+        (
+            {"survivors": [11, 12]},
+            "ended with 0 after 12s, STORY_PASSED; process 11, 12 could not be ended",
+        ),
+    ],
+)
+def test_an_agents_end(data: dict[str, Any], words: str) -> None:
+    """Its code and its claim, or its time limit; what of it could not be ended is named."""
+    assert render_event(ended(**data)) == f"A-1 attempt 2: {words}"
