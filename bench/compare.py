@@ -63,8 +63,8 @@ def diamond(work: float) -> dict[str, tuple[tuple[str, ...], float]]:
     first = tuple(f"B{number}" for number in range(4))
     second = tuple(f"C{number}" for number in range(4))
     made: dict[str, tuple[tuple[str, ...], float]] = {"A0": ((), work)}
-    made |= {name: (("A0",), work) for name in first}
-    made |= {name: (first, work) for name in second}
+    made |= dict.fromkeys(first, (("A0",), work))
+    made |= dict.fromkeys(second, (first, work))
     made["D0"] = (second, work)
     return made
 
