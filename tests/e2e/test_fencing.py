@@ -191,11 +191,16 @@ def test_two_runs_started_at_once_after_a_crash_are_one(world: World) -> None:
     check_nothing_left(world)
 
 
-def blocked_wave(world: World, driver: int, depends_on: list[str], number: int) -> None:
-    """Stop the coordinator of a wave before its start, and give A-1 other dependencies."""
+def blocked_wave(world: World, driver: int, depends_on: list[str], number: int, go: Path) -> None:
+    """Stop the coordinator of a wave before its start, and give A-1 other dependencies.
+
+    Until *go* is there the driver has reason to wait with that wave.
+    """
 
     def started() -> list[int]:
-        return [one["data"]["process"]["pid"] for one in world.events("wave.started")]
+        journal = world.path / ".qloop" / "events.jsonl"
+        events = world.events("wave.started") if journal.exists() else []
+        return [one["data"]["process"]["pid"] for one in events]
 
     def coming() -> set[int]:
         return set(ready(driver)) - set(started()) if len(started()) == number - 1 else set()
@@ -203,6 +208,7 @@ def blocked_wave(world: World, driver: int, depends_on: list[str], number: int) 
     wait_until(coming)
     pid = coming().pop()
     send(signal.SIGSTOP, pid)
+    go.touch()
     wait_until(lambda: len(started()) >= number)
     document = world.document
     document["stories"][0]["dependsOn"] = depends_on
@@ -210,12 +216,18 @@ def blocked_wave(world: World, driver: int, depends_on: list[str], number: int) 
     send(signal.SIGCONT, pid)
 
 
+def until(go: Path) -> str:
+    """A command that waits for a file."""
+    return f"while ! [ -e '{go}' ]; do sleep 0.05; done"
+
+
 def test_a_blocked_wave_is_pending_again_and_tried_later(world: World) -> None:
     """A dependency that a person adds as the wave starts: nothing is charged, order is kept."""
-    world.plan({"id": "A-1"}, {"id": "B-1", "priority": 1000})
+    go = world.flags / "go"
+    world.plan({"id": "A-1"}, {"id": "B-1", "priority": 1000}, testCommand=until(go))
     world.writes_own_file("A-1", "B-1")
     process = world.start("run", "--max-parallel", "1")
-    blocked_wave(world, process.pid, ["B-1"], 1)
+    blocked_wave(world, process.pid, ["B-1"], 1, go)
     ran = finish(world, process)
 
     assert (ran.code, ran.signal) == (0, COMPLETE), ran.err
@@ -231,11 +243,17 @@ def test_a_blocked_wave_is_pending_again_and_tried_later(world: World) -> None:
 
 def test_a_wave_that_is_blocked_twice_ends_the_run(world: World) -> None:
     """Exit 1, the wave is named, its story is pending and uncharged."""
-    world.plan({"id": "A-1"}, {"id": "B-1", "priority": 1000}, {"id": "C-1", "priority": 1001})
-    world.writes_own_file("A-1", "B-1", "C-1")
+    first, second = world.flags / "first", world.flags / "second"
+    world.plan(
+        {"id": "A-1"},
+        {"id": "B-1", "priority": 1000},
+        {"id": "C-1", "priority": 1001},
+        testCommand=until(first),
+    )
+    world.agent(B_1=[[["wait-for", str(second)], ["write", "B-1.txt", "B-1\n"], ["commit", "B-1"]]])
     process = world.start("run", "--max-parallel", "1")
-    blocked_wave(world, process.pid, ["B-1"], 1)
-    blocked_wave(world, process.pid, ["C-1"], 3)
+    blocked_wave(world, process.pid, ["B-1"], 1, first)
+    blocked_wave(world, process.pid, ["C-1"], 3, second)
     ran = finish(world, process)
 
     assert (ran.code, ran.signal) == (1, "<quantum>BLOCKED</quantum>"), ran.err
