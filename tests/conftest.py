@@ -1,6 +1,7 @@
 """Every test runs in a world of its own: no identity, no configuration, no HOME of the person."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,11 @@ from repository import Repo
 
 if TYPE_CHECKING:
     from world import World
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As it is in a shell's background; what the tests start would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,62 @@
+"""Reading what an agent printed: one reader for each form of output, fed as the bytes come.
+
+A reader takes pieces of any size, lines of any length, broken UTF-8, terminal codes and a last
+line without an end. What it cannot read it leaves out; it never raises for what an agent wrote.
+"""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from qloop.agents.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a model or its service did not answer, as the agent told it."""
+
+    text: str
+    status: int | None = None
+    """The HTTP status, where it is known."""
+    kind: str = ""
+    """The agent's own word for it, such as `rate_limit` or `usage_limit_reached`."""
+    resets_at_s: float | None = None
+    """When a limit ends, in seconds since the epoch, where the agent gave an instant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an agent's output comes to."""
+
+    answer: str = ""
+    """Its final answer; for plain text the whole output. Signals count only here."""
+    session: str | None = None
+    turns: int | None = None
+    usage: Usage = field(default_factory=Usage)
+    model: str | None = None
+    refusals: tuple[Refusal, ...] = ()
+    """In order; those that the agent recovered from included."""
+    failed: bool = False
+    """The output itself says that the call did not end well."""
+    denials: tuple[str, ...] = ()
+    """Tools that it was not allowed to use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One readable line of what an agent did, for people."""
+
+    kind: str
+    """`said`, `tool`, `result`, `error`, `cost` or `note`."""
+    text: str
+
+
+class Reader(Protocol):
+    """Reads one call's output."""
+
+    def feed(self, data: bytes) -> list[Line]:
+        """Take the next piece; the readable lines that became whole."""
+        ...
+
+    def finish(self) -> Reading:
+        """What it all came to, once the output has ended."""
+        ...
