@@ -50,6 +50,7 @@ class Bench:
         cancel: Cancel | None = None,
         grace_s: float = 60,
         on_start: Callable[[ProcessId], None] | None = None,
+        on_output: Callable[[bytes], object] | None = None,
     ) -> Ended:
         """`run_logged` in the folder, with the zoo's mark."""
         self.log.parent.mkdir(exist_ok=True)
@@ -65,6 +66,7 @@ class Bench:
             cancel=cancel,
             grace_s=grace_s,
             on_start=on_start or self.started.append,
+            on_output=on_output,
         )
 
     def sh(
@@ -93,6 +95,32 @@ def test_code_and_output_are_told(bench: Bench) -> None:
     assert (ended.code, ended.lost, ended.timed_out, ended.cancelled) == (3, False, False, False)
     assert bench.text == "one\ntwo\nthree\n"
     assert ended.survivors == ()
+
+
+def test_all_output_is_told_as_it_comes(bench: Bench) -> None:
+    """What a cap leaves out of the log is told all the same, before the end is."""
+    told: list[bytes] = []
+    ended = bench.run(
+        ["sh", "-c", "yes | head -c 500000; echo end"], log_bytes=10_000, on_output=told.append
+    )
+    whole = b"".join(told)
+
+    assert ended.code == 0
+    assert (len(whole), whole[-5:]) == (500_004, b"\nend\n")
+    assert len(bench.log.read_bytes()) <= 10_000
+
+
+def test_who_cannot_read_the_output_holds_up_nobody(bench: Bench) -> None:
+    """The command goes on to its end and its log is whole; then the fault is told."""
+
+    def refuse(data: bytes) -> None:
+        raise ValueError(f"{len(data)} bytes too many")
+
+    with pytest.raises(InternalFailure, match="bytes too many"):
+        bench.run(["sh", "-c", "yes | head -c 300000"], log_bytes=500_000, on_output=refuse)
+
+    assert len(bench.log.read_bytes()) == 300_000
+    assert not is_alive(bench.started[0])
 
 
 def test_death_by_a_signal_is_told(bench: Bench) -> None:

@@ -39,6 +39,9 @@ class Reading:
     """The output itself says that the call did not end well."""
     denials: tuple[str, ...] = ()
     """Tools that it was not allowed to use."""
+    stray: str = ""
+    """The end of what stood outside of the form, such as an error on standard error; for plain
+    text nothing does."""
 
 
 @dataclass(frozen=True, slots=True)

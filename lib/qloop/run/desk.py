@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from qloop.agents.environment import base_environment, passed_through
+from qloop.agents.manifest import Manifest
 from qloop.repo.marks import agent_git_environment
 from qloop.repo.settings import PersonSettings
 from qloop.repo.workspace import Workspace
@@ -60,11 +61,11 @@ class Desk:
         """What set-up and gate commands see."""
         return {**base_environment(self.terms.env_pass), **self._own()}
 
-    def agent_environment(self) -> dict[str, str]:
-        """What the agent sees: the above and the manifest's variables, none of qloop's own."""
-        runner = self.dispatch.runner
-        base = base_environment(self.terms.env_pass)
-        return {**base, **passed_through(runner.env), **runner.set_env, **self._own()}
+    def agent_environment(self, runner: Manifest, role: str, tree: Path) -> dict[str, str]:
+        """What an agent sees that works in *tree*: the above and its manifest's variables."""
+        given = {**passed_through(runner.env), **runner.set_env}
+        own = {**self._own(), "QLOOP_ROLE": role, "QLOOP_WORKTREE": str(tree)}
+        return {**base_environment(self.terms.env_pass), **given, **own}
 
     def write_story(self, story: dict[str, Any]) -> None:
         """Put the story where `QLOOP_STORY_FILE` names it."""

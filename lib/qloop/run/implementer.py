@@ -5,19 +5,18 @@ What comes back is a claim and the reason where there is none that could count.
 
 import signal
 from dataclasses import dataclass
-from pathlib import Path
 
-from qloop.agents.manifest import SHELL, command
-from qloop.agents.signals import Said, parse_signal
+from qloop.agents.manifest import SHELL
+from qloop.agents.signals import Said
 from qloop.plan.model import Phase, Story
-from qloop.run.briefing import Briefing, encode_prompt
+from qloop.run.agent_call import AgentCall, Answered, call_agent, run_call
+from qloop.run.briefing import Briefing
 from qloop.run.desk import Desk, shown
 from qloop.run.orders import AttemptOrder, Failed
-from qloop.state.journal import EventKind
 from qloop.system.clock import render_duration
-from qloop.system.logged import Ended, read_tail, run_logged
+from qloop.system.logged import Ended
 
-AGENT_GRACE_S = 5.0
+ROLE = "implementer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,77 +30,44 @@ class Claim:
 def work(desk: Desk, order: AttemptOrder) -> Claim:
     """Let the implementer work until it ends, is out of time, or is stopped."""
     story = order.read_story()
-    log = desk.logs / "output.log"
     if desk.dispatch.runner.name == SHELL:
-        ended, reason = _run_tasks(desk, story, log)
-        said = Said("STORY_PASSED" if reason is None else "STORY_FAILED", None, reason or "")
+        answered = _run_tasks(desk, story)
     else:
-        ended = _run_agent(desk, Briefing.of_order(order).render(story), log)
-        said = parse_signal(read_tail(log, desk.terms.limits.log_bytes), ended.code or 0)
-    desk.emit(
-        EventKind.AGENT_ENDED,
-        code=ended.code,
-        signal=said.signal,
-        seconds=round(ended.seconds, 3),
-        timed_out=ended.timed_out,
-        survivors=[one.pid for one in ended.survivors],
+        answered = call_agent(desk, _call(desk, Briefing.of_order(order).render(story)))
+    log = shown(answered.log, desk.terms)
+    failed = _failure(answered.ended, answered.said, log, desk.dispatch.timeout_s)
+    return Claim(failed, log)
+
+
+def _call(desk: Desk, prompt: str) -> AgentCall:
+    dispatch = desk.dispatch
+    return AgentCall(
+        role=ROLE,
+        prompt=prompt,
+        runner=dispatch.runner,
+        model=dispatch.model,
+        timeout_s=dispatch.timeout_s,
+        cwd=desk.workspace.tree,
     )
-    where = shown(log, desk.terms)
-    return Claim(_failure(ended, said, where, desk.dispatch.timeout_s), where)
 
 
-def _run_agent(desk: Desk, prompt: str, log: Path) -> Ended:
-    manifest = desk.dispatch.runner
-    prompt_file = desk.logs / "prompt.md"
-    data = encode_prompt(prompt, manifest, desk.dispatch.story)
-    prompt_file.write_bytes(data)
-    argv = command(
-        manifest,
-        {
-            "{model}": desk.dispatch.model or "",
-            "{prompt}": data.decode() if manifest.prompt == "argument" else "",
-            "{prompt_file}": str(prompt_file),
-            "{story}": desk.dispatch.story,
-            "{worktree}": str(desk.workspace.tree),
-        },
-    )
-    stdin = data if manifest.prompt == "stdin" else b""
-    return _start(desk, argv, stdin, log)
+def _run_tasks(desk: Desk, story: Story) -> Answered:
+    """Each task's commands in order in one process; the first that is not 0 ends the attempt.
 
-
-def _run_tasks(desk: Desk, story: Story, log: Path) -> tuple[Ended, str | None]:
-    """Each task's commands in order in one process; the first that is not 0 ends the attempt."""
+    What they print is no claim; how they ended is.
+    """
     lines = ["set -u"]
     commands = [item for task in story.tasks for item in task.run]
     for number in range(len(commands)):
         lines.append(f'bash -c "${{{number + 1}}}" || exit $?')
     argv = ("bash", "-c", "\n".join(lines), "tasks", *commands)
-    ended = _start(desk, argv, b"", log)
+    return run_call(desk, _call(desk, ""), argv, b"", lambda ended, _: _tasks_said(ended))
+
+
+def _tasks_said(ended: Ended) -> Said:
     if ended.code == 0:
-        return ended, None
-    return ended, f"a task's command ended with exit code {ended.code}"
-
-
-def _start(desk: Desk, argv: tuple[str, ...], stdin: bytes, log: Path) -> Ended:
-    return run_logged(
-        argv,
-        cwd=desk.workspace.tree,
-        env=desk.agent_environment(),
-        stdin=stdin,
-        log=log,
-        log_bytes=desk.terms.limits.log_bytes,
-        timeout_s=desk.dispatch.timeout_s,
-        marks=desk.marks,
-        cancel=desk.cancel,
-        grace_s=AGENT_GRACE_S,
-        on_start=lambda process: desk.emit(
-            EventKind.AGENT_STARTED,
-            process=process.to_json(),
-            runner=desk.dispatch.runner.name,
-            worktree=str(desk.workspace.tree),
-            start=desk.workspace.start,
-        ),
-    )
+        return Said("STORY_PASSED", None, "")
+    return Said("STORY_FAILED", None, f"a task's command ended with exit code {ended.code}")
 
 
 def _failure(ended: Ended, said: Said, log: str, limit_s: float) -> Failed | None:

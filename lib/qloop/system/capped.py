@@ -9,6 +9,7 @@ import fcntl
 import os
 import select
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -78,20 +79,28 @@ class CappedLog:
 class Pump:
     """A thread that moves all that comes out of a pipe into a log."""
 
-    def __init__(self, read_end: int, log: CappedLog) -> None:
-        """Start to read; *read_end* is the pump's to close from now on."""
+    def __init__(
+        self, read_end: int, log: CappedLog, on_output: Callable[[bytes], object] | None = None
+    ) -> None:
+        """Start to read; *read_end* is the pump's to close from now on.
+
+        *on_output* is told each block, in the pump's thread; what it raises comes out of `finish`.
+        """
         fcntl.fcntl(read_end, fcntl.F_SETFL, os.O_NONBLOCK)
         self._read_end = read_end
         self._log = log
+        self._on_output = on_output
         self._stop = Cancel()
         self._error: OSError | None = None
+        self._fault: Exception | None = None
         self._thread = threading.Thread(target=self._pump, name="pump", daemon=True)
         self._thread.start()
 
     def finish(self) -> None:
         """Take what is in the pipe now, and close pipe and log, whoever still holds the other end.
 
-        Raises InternalFailure when a part of the output could not be written.
+        Raises InternalFailure when a part of the output could not be written, or read by whom it
+        was told to.
         """
         self._stop.set("finish")
         self._thread.join()
@@ -107,6 +116,8 @@ class Pump:
                 where=str(self._error.filename or ""),
                 fix="see that the disk has room",
             ) from self._error
+        if self._fault is not None:
+            raise InternalFailure(f"the output cannot be read: {self._fault}") from self._fault
 
     def _pump(self) -> None:
         ends = select.poll()
@@ -134,6 +145,15 @@ class Pump:
                 self._log.write(block)
             except OSError as error:
                 self._error = error
+        self._tell(block)
+
+    def _tell(self, block: bytes) -> None:
+        """Hand a block on; who cannot read one is told no more, and the pipe is emptied on."""
+        if self._on_output is not None and self._fault is None:
+            try:
+                self._on_output(block)
+            except Exception as fault:  # noqa: BLE001 -- told by `finish`; the writer must not hang
+                self._fault = fault
 
 
 def _capacity_bytes(pipe: int) -> int:

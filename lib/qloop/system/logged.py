@@ -51,13 +51,15 @@ def run_logged(
     cancel: Cancel | None = None,
     grace_s: float = 5.0,
     on_start: Callable[[ProcessId], None] | None = None,
+    on_output: Callable[[bytes], object] | None = None,
 ) -> Ended:
     """Run a command in its own session and end its whole tree, however it ends.
 
     Its standard input is *stdin*, then end of file; output and errors go to *log*, of at most
     *log_bytes* (see `CappedLog`). After *timeout_s*, or once *cancel* is set, it gets SIGTERM,
     and SIGKILL *grace_s* later. With no time at all, or cancelled before, it is not started.
-    *on_start* is told the process.
+    *on_start* is told the process, *on_output* all of the output, block by block, in another
+    thread; the last block before this returns.
     """
     refused = _not_started(timeout_s, cancel)
     if refused is not None:
@@ -65,7 +67,7 @@ def run_logged(
     kept = CappedLog(log, log_bytes)
     begun = monotonic_s()
     with ExitStack() as stack:
-        pid, pump = _start(argv, cwd, env, stdin, kept)
+        pid, pump = _start(argv, cwd, env, stdin, kept, on_output)
         stack.callback(pump.finish)
         try:
             _announce(pid, on_start)
@@ -119,6 +121,7 @@ def _start(
     env: Mapping[str, str],
     stdin: bytes | Path,
     kept: CappedLog,
+    on_output: Callable[[bytes], object] | None,
 ) -> tuple[int, Pump]:
     """Start the command and what reads its output; the log is closed when that fails."""
     read_end, write_end = os.pipe()
@@ -131,7 +134,7 @@ def _start(
         raise
     finally:
         os.close(write_end)
-    return pid, Pump(read_end, kept)
+    return pid, Pump(read_end, kept, on_output)
 
 
 @contextmanager

@@ -1,0 +1,136 @@
+"""Starting an agent, of whatever role: its prompt handed over, its output kept and read.
+
+What it answered is a claim; what counts is for the caller to find out.
+Errors: PromptTooLong; OSError when it cannot be started; InternalFailure for a lost log.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from qloop.agents.manifest import Manifest, command
+from qloop.agents.readers.table import open_reader
+from qloop.agents.reading import Reading
+from qloop.agents.signals import Said, parse_signal
+from qloop.run.briefing import encode_prompt
+from qloop.run.desk import Desk
+from qloop.state.journal import EventKind
+from qloop.system.logged import Ended, run_logged
+from qloop.system.tree import Marks
+
+AGENT_GRACE_S = 5.0
+PROMPT = "prompt.md"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCall:
+    """One call of an agent command line, with the story of a desk at hand."""
+
+    role: str
+    """The name of its role file; `QLOOP_ROLE` in its environment."""
+    prompt: str
+    runner: Manifest
+    model: str | None
+    timeout_s: float
+    cwd: Path
+    """The tree it works in; `QLOOP_WORKTREE` in its environment."""
+    log_name: str = "output.log"
+    """Its log in the attempt's folder; the prompt lies beside it."""
+
+    @property
+    def prompt_name(self) -> str:
+        """The name of the file that keeps its prompt."""
+        return PROMPT if self.log_name == "output.log" else f"{Path(self.log_name).stem}.{PROMPT}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """How a call ended and what it said."""
+
+    ended: Ended
+    reading: Reading
+    said: Said
+    """The signal of its final answer, if there is one that counts."""
+    log: Path
+
+
+def call_agent(desk: Desk, call: AgentCall) -> Answered:
+    """Let an agent work until it ends, is out of time, or the desk's work is cancelled.
+
+    Its whole process tree is gone then. Its start and its end are journaled, with its role.
+    """
+    prompt_file = desk.logs / call.prompt_name
+    data = encode_prompt(call.prompt, call.runner, desk.dispatch.story)
+    prompt_file.write_bytes(data)
+    argv = command(
+        call.runner,
+        {
+            "{model}": call.model or "",
+            "{prompt}": data.decode() if call.runner.prompt == "argument" else "",
+            "{prompt_file}": str(prompt_file),
+            "{story}": desk.dispatch.story,
+            "{worktree}": str(call.cwd),
+        },
+    )
+    return run_call(desk, call, argv, data if call.runner.prompt == "stdin" else b"")
+
+
+def said_in_answer(ended: Ended, reading: Reading) -> Said:
+    """The signal of an agent's final answer."""
+    return parse_signal(reading.answer, ended.code or 0)
+
+
+def run_call(
+    desk: Desk,
+    call: AgentCall,
+    argv: tuple[str, ...],
+    stdin: bytes,
+    claim: Callable[[Ended, Reading], Said] = said_in_answer,
+) -> Answered:
+    """`call_agent` for a command line that stands already; *claim* tells what its end says."""
+    log = desk.logs / call.log_name
+    reader = open_reader(call.runner.output)
+    ended = run_logged(
+        argv,
+        cwd=call.cwd,
+        env=desk.agent_environment(call.runner, call.role, call.cwd),
+        stdin=stdin,
+        log=log,
+        log_bytes=desk.terms.limits.log_bytes,
+        timeout_s=call.timeout_s,
+        marks=_marks(desk, call.cwd),
+        cancel=desk.cancel,
+        grace_s=AGENT_GRACE_S,
+        on_start=lambda process: desk.emit(
+            EventKind.AGENT_STARTED,
+            process=process.to_json(),
+            role=call.role,
+            runner=call.runner.name,
+            worktree=str(call.cwd),
+            start=desk.workspace.start,
+        ),
+        on_output=reader.feed,
+    )
+    reading = reader.finish()
+    answered = Answered(ended, reading, claim(ended, reading), log)
+    _tell_end(desk, call, answered)
+    return answered
+
+
+def _marks(desk: Desk, cwd: Path) -> Marks:
+    marks = desk.marks
+    return marks if cwd in marks.folders else replace(marks, folders=(*marks.folders, cwd))
+
+
+def _tell_end(desk: Desk, call: AgentCall, answered: Answered) -> None:
+    ended = answered.ended
+    desk.emit(
+        EventKind.AGENT_ENDED,
+        role=call.role,
+        runner=call.runner.name,
+        code=ended.code,
+        signal=answered.said.signal,
+        seconds=round(ended.seconds, 3),
+        timed_out=ended.timed_out,
+        survivors=[one.pid for one in ended.survivors],
+    )
