@@ -7,6 +7,7 @@ Errors: InternalFailure for a role file that is missing or not of this form.
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from string import Template
 from typing import Literal, get_args
 
@@ -45,6 +46,7 @@ class Role:
         return frozenset(Template(self.body).get_identifiers())
 
 
+@cache
 def load_role(name: str) -> Role:
     """A role by its name. Raises InternalFailure."""
     return parse_role(name, read_asset("agents", f"{name}.md"))

@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from qloop.agents.manifest import PROMPT_PLACES, Manifest
+from qloop.agents.roles import role_names
 from qloop.system.clock import parse_duration_s
 from qloop.system.errors import BadInput, Faults
 
@@ -76,6 +77,15 @@ class Checks(BaseModel):
     )
 
 
+class RoleTable(BaseModel):
+    """One `[roles.NAME]` table: what a role is carried out with."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    runner: str | None = None
+    model: str | None = None
+
+
 class RunnerTable(BaseModel):
     """One `[runners.NAME]` table: how to call an agent command line."""
 
@@ -103,6 +113,10 @@ class Config(BaseModel):
 
     runner: str | None = None
     model: str | None = None
+    models: tuple[str, ...] = Field(
+        default=(),
+        description="From the smallest to the largest; each charged attempt takes the next.",
+    )
     max_parallel: Number | None = Field(default=None, ge=1)
     timeout: Duration = 900.0
     gate_timeout: Duration = 600.0
@@ -110,8 +124,15 @@ class Config(BaseModel):
     worktree_root: str | None = None
     env_pass: tuple[str, ...] = ()
     runners: dict[str, RunnerTable] = Field(default_factory=dict)
+    roles: dict[str, RoleTable] = Field(default_factory=dict)
     limits: FileLimits = FileLimits()
     checks: Checks = Checks()
+
+    @model_validator(mode="after")
+    def _names_models_once(self) -> Self:
+        if self.model is not None and self.models:
+            raise ValueError("model and models say the same thing; keep one of them")
+        return self
 
     def manifest(self, name: str) -> Manifest | None:
         """The runner of that name, or None where no table has it."""
@@ -127,13 +148,25 @@ def load_config(root: Path) -> Config:
     added = _from_environment()
     if added:
         what = "the environment's settings cannot be used"
+        if "model" in added:
+            values = {name: value for name, value in values.items() if name != "models"}
         config = _validate({**values, **added}, what, "QLOOP_…", prefix="QLOOP_")
     taken = [name for name in config.runners if name in RESERVED_RUNNERS]
     if taken:
         raise BadInput(
             f"the runner name {taken[0]!r} is qloop's own", where=str(path), fix="choose another"
         )
+    _check_roles(config, path)
     return config
+
+
+def _check_roles(config: Config, path: Path) -> None:
+    unknown = sorted(config.roles.keys() - role_names()) if config.roles else []
+    if unknown:
+        known = role_names()
+        near = difflib.get_close_matches(unknown[0], known, n=1, cutoff=0.4)
+        fix = f"did you mean {near[0]!r}?" if near else f"the roles are {', '.join(known)}"
+        raise BadInput(f"roles.{unknown[0]}: there is no such role", where=str(path), fix=fix)
 
 
 def config_schema() -> dict[str, Any]:
@@ -181,7 +214,7 @@ def _fault(error: Any) -> str:
     if error["type"] == "extra_forbidden":
         return f"{place}: unknown key{_nearest(error['loc'])}"
     if error["type"] == "value_error":
-        return f"{place}: {error['ctx']['error']}"
+        return ": ".join(filter(None, [place, str(error["ctx"]["error"])]))
     return f"{place}: {error['msg'].lower()}, not {error['input']!r}"
 
 
@@ -190,6 +223,6 @@ def _nearest(location: tuple[Any, ...]) -> str:
         (): Config,
         ("limits",): FileLimits,
         ("checks",): Checks,
-    }.get(location[:-1], RunnerTable if location[0] == "runners" else Config)
+    }.get(location[:-1], {"runners": RunnerTable, "roles": RoleTable}.get(location[0], Config))
     close = difflib.get_close_matches(str(location[-1]), list(fields.model_fields), n=1, cutoff=0.4)
     return f", did you mean {close[0]!r}?" if close else ""

@@ -124,6 +124,7 @@ def hand_out(
             attempt_id=one.attempt_id,
             branch=opened.terms.place.branch,
             runner=one.runner.name,
+            model=one.model,
             slot=one.slot,
         )
     return WaveOrder(wave=wave_id, terms=opened.terms, dispatches=dispatches)
@@ -148,7 +149,7 @@ def _dispatch(opened: Opened, story: Story, slot: int, counter: Counter) -> Disp
         attempt=number,
         attempt_id=attempt_id(story.id, number, secrets.token_hex(4)),
         runner=prepare.pick_runner(story, opened.wanted, opened.config, opened.repository.root),
-        model=story.model or opened.wanted.model or opened.config.model,
+        model=prepare.find_route(story, opened.wanted, opened.config).model,
         timeout_s=prepare.story_timeout_s(story, opened.wanted, opened.config),
         slot=slot,
     )

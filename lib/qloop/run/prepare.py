@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qloop.agents.manifest import AUTO, SHELL, SHELL_MANIFEST, Manifest
+from qloop.agents.roles import IMPLEMENTER, load_role
 from qloop.plan.model import Plan, Status, Story
 from qloop.plan.prd import prd_hash
 from qloop.run.config import DEFAULT_PARALLEL, Config
+from qloop.run.routing import Route, Wish, route_implementer
 from qloop.system.clock import parse_duration_s
 from qloop.system.errors import BadInput, RunnerUnavailable
 from qloop.system.files import read_optional
@@ -35,6 +37,11 @@ class Wanted:
     strict_waves: bool = False
     sequential: bool = False
     accept_prd_change: bool = False
+
+    @property
+    def wish(self) -> Wish:
+        """Runner and model as the command line wants them."""
+        return Wish.of(self.runner, self.model)
 
 
 class PrdChanged(BadInput):
@@ -78,18 +85,28 @@ def check_prd(plan: Plan, prd: Prd) -> None:
         )
 
 
+def find_route(story: Story, wanted: Wanted, config: Config) -> Route:
+    """The runner's name and the model of the next attempt at a story."""
+    return route_implementer(story, wanted.wish, config, load_role(IMPLEMENTER).tier)
+
+
 def pick_runner(story: Story, wanted: Wanted, config: Config, root: Path) -> Manifest:
     """The runner of one story. Raises RunnerUnavailable, BadInput for an unknown name."""
-    name = story.runner or wanted.runner or config.runner or AUTO
+    name = find_route(story, wanted, config).runner
     if name == AUTO:
         return _automatic(story, config, root)
     if name == SHELL:
         return SHELL_MANIFEST
+    return find_manifest(name, story.id, config, root)
+
+
+def find_manifest(name: str, asked_by: str, config: Config, root: Path) -> Manifest:
+    """A runner by its name. Raises RunnerUnavailable, BadInput for an unknown name."""
     manifest = config.manifest(name)
     if manifest is None:
         known = ", ".join([SHELL, AUTO, *config.runners])
         raise BadInput(
-            f"unknown runner {name!r} for {story.id}",
+            f"unknown runner {name!r} for {asked_by}",
             where="qloop.toml",
             fix=f"name one of {known}, or add a table [runners.{name}]",
         )
