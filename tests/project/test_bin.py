@@ -144,6 +144,29 @@ def test_second_start_is_silent_and_execs(ready: Path, tmp_path: Path) -> None:
     assert value["cwd"] == str(tmp_path)
 
 
+def test_second_start_needs_no_python_on_path(ready: Path, tmp_path: Path) -> None:
+    """With nothing to set up no other interpreter is started; a link to the script will do."""
+    never = tmp_path / "python3"
+    never.write_text("#!/bin/sh\nexit 99\n", encoding="utf-8")
+    never.chmod(0o755)
+    link = tmp_path / "a link"
+    link.symlink_to(ready / "bin" / "qloop")
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+
+    for script in (ready / "bin" / "qloop", link):
+        assert told(start(script, PATH=path))["prefix"] == str(ready / ".venv")
+
+
+def test_change_that_looks_old_is_noticed(ready: Path) -> None:
+    """Another pyproject.toml counts by its content, whatever its time says."""
+    project = ready / "pyproject.toml"
+    seen = project.stat()
+    project.write_text(project.read_text("utf-8") + "# other\n", encoding="utf-8")
+    os.utime(project, (seen.st_atime, seen.st_mtime - 1000))
+
+    assert "installing" in start(ready / "bin" / "qloop").complaint
+
+
 def test_start_through_a_link(ready: Path, tmp_path: Path) -> None:
     """A symbolic link to bin/qloop from another folder starts that checkout's qloop."""
     link = tmp_path / "qloop"

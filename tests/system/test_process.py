@@ -72,7 +72,8 @@ def test_a_lost_exit_status_is_an_error(zoo: Zoo, code: str) -> None:
 def test_statuses_are_readable_after_the_reset(zoo: Zoo) -> None:
     """An inherited disposition that discards statuses is put right."""
     done = zoo.script(
-        IGNORING + "process.reset_child_signal()\nprint(process.run(['sh', '-c', 'exit 3']).code)"
+        IGNORING + "from qloop.system.child_signal import reset_child_signal\n"
+        "reset_child_signal()\nprint(process.run(['sh', '-c', 'exit 3']).code)"
     )
 
     assert done.text == "3"

@@ -5,13 +5,14 @@ A first word that is no command belongs to `run`; no word at all to the overview
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from click.shell_completion import CompletionItem
 
 from qloop import __version__
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 HELP_OPTIONS = ("-h", "--help")
 GROUP_OPTIONS = (*HELP_OPTIONS, "--version")
@@ -27,8 +28,7 @@ EXAMPLES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A command as the help shows it, and the module that holds it under the same name."""
 
     name: str
@@ -125,8 +125,10 @@ class Door(click.Group):
         assert isinstance(command, click.Command)
         return command
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Completions of a first word: commands, options of the group and of `run`, PRD files."""
+        from click.shell_completion import CompletionItem
+
         found = [
             CompletionItem(entry.name, help=entry.help)
             for entry in SHOWN

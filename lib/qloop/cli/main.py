@@ -11,11 +11,10 @@ from collections.abc import Sequence
 
 import click
 from click.exceptions import Exit, NoArgsIsHelpError
-from click.shell_completion import shell_complete
 
 from qloop.cli.commands import cli, route
+from qloop.system.child_signal import reset_child_signal
 from qloop.system.errors import BadInput, QloopError, UsageWrong
-from qloop.system.process import reset_child_signal
 from qloop.ui import console
 
 INTERRUPTED = 130
@@ -68,6 +67,8 @@ def _dispatch(words: list[str]) -> int:
     # Not click's own `main`: it ends the process itself when the reader of a pipe is gone.
     instruction = os.environ.get(COMPLETE_VARIABLE)
     if instruction:
+        from click.shell_completion import shell_complete
+
         return shell_complete(cli, {}, "qloop", COMPLETE_VARIABLE, instruction)
     try:
         with cli.make_context("qloop", words) as context:

@@ -195,11 +195,6 @@ def open_pidfd(pid: int) -> int | None:
         return None
 
 
-def reset_child_signal() -> None:
-    """Make exit statuses readable: an ignored SIGCHLD, which is inherited, discards them."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-
-
 class _Child(subprocess.Popen[bytes]):
     """A child whose status is read by `wait_status`: Popen's own wait reads a lost one as 0."""
 

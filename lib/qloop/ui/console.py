@@ -6,17 +6,14 @@ read any more (a closed terminal) never ends the work that writes to it.
 """
 
 import contextlib
-import json
 import os
 import re
 import sys
-import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from qloop import __version__
-from qloop.system.clock import utc_now
 from qloop.system.errors import Faults, InternalFailure, QloopError
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -63,6 +60,8 @@ def result(text: str) -> None:
 
 def print_json(value: Any) -> None:
     """A value as indented JSON on standard output. Raises TypeError for what is not JSON."""
+    import json
+
     encoding = getattr(sys.stdout, "encoding", None) or ""
     is_utf8 = encoding.lower().replace("-", "") == "utf8"
     result(json.dumps(value, indent=2, ensure_ascii=not is_utf8))
@@ -126,11 +125,16 @@ def _tell(line: str) -> None:
 
 def _trace_if_asked(error: BaseException) -> None:
     if os.environ.get("QLOOP_DEBUG") == "1":
+        import traceback
+
         _tell("".join(traceback.format_exception(error)).rstrip("\n"))
 
 
 def _report(error: BaseException) -> str:
     import platform
+    import traceback
+
+    from qloop.system.clock import utc_now
 
     facts = (
         f"qloop {__version__}",
@@ -146,6 +150,8 @@ def _save_report(text: str) -> Path | None:
     import tempfile
 
     import platformdirs
+
+    from qloop.system.clock import utc_now
 
     name = f"crash-{utc_now().replace(':', '')}-{os.getpid()}.txt"
     state = platformdirs.user_state_path("qloop", appauthor=False) / "crashes"
