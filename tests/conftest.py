@@ -2,12 +2,14 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from qloop.repo.lookup import close_all
 from repository import Repo
 
 if TYPE_CHECKING:
@@ -20,7 +22,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 @pytest.fixture(autouse=True)
-def _own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_world(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
     """Take away what the person's environment would add, and give folders of the test's own."""
     for name in list(os.environ):
         if name.startswith(("GIT_", "QLOOP_", "XDG_")) or name == "NO_COLOR":
@@ -29,6 +33,8 @@ def _own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
     monkeypatch.setenv("TMPDIR", str(home))
+    yield
+    close_all()
 
 
 @pytest.fixture
@@ -46,6 +52,12 @@ def world(tmp_path: Path) -> Iterator["World"]:
 
     made = World(tmp_path)
     yield made
+    close_all()
     left = [*processes_with(str(tmp_path))]
+    for _ in range(50):  # what ends with the process that started it may still be on its way
+        if not left:
+            break
+        time.sleep(0.02)
+        left = [*processes_with(str(tmp_path))]
     end_all(left)
     assert not left, f"processes were left: {left}"

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from qloop.repo.git import Git
-from qloop.repo.history import own_commits, trees_since
 from repository import Repo
 
 
@@ -35,32 +34,3 @@ def test_one_broken_object_does_not_hide_the_others(tmp_path: Path) -> None:
     file.write_bytes(b"broken")
 
     assert git.find_all(f"{broken}^{{commit}}", f"{head}^{{commit}}") == (None, head)
-
-
-def test_a_chain_has_its_trees(tmp_path: Path) -> None:
-    """From tip to start by first parents; nothing for a start that is not on the chain."""
-    repo, git = repository(tmp_path)
-    start = repo.git("rev-parse", "HEAD")
-    repo.commit("next", {"a.txt": "b\n"})
-    tip = repo.git("rev-parse", "HEAD")
-    trees = repo.git("rev-parse", f"{tip}^{{tree}}", f"{start}^{{tree}}").split()
-
-    assert list(trees_since(git, tip, start).items()) == list(zip([tip, start], trees, strict=True))
-    assert trees_since(git, start, tip) == {}
-
-
-def test_own_commits_carry_what_landing_asks(tmp_path: Path) -> None:
-    """Oldest first, the tip last, with parents, names and subjects; bytes are not lost."""
-    repo, git = repository(tmp_path)
-    start = repo.git("rev-parse", "HEAD")
-    repo.commit("one", {"a.txt": "b\n"})
-    repo.commit("two", {"a.txt": "c\n"})
-    tip = repo.git("rev-parse", "HEAD")
-
-    first, last = own_commits(git, tip, start)
-
-    assert (first.parents, first.subject, last.subject) == ((start,), "one", "two")
-    assert (last.name, last.parents) == (tip, (first.name,))
-    assert last.tree == repo.git("rev-parse", "HEAD^{tree}")
-    assert last.author[0] == repo.git("log", "-1", "--format=%an")
-    assert own_commits(git, start, start) == ()

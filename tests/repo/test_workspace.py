@@ -9,6 +9,7 @@ import pytest
 from qloop.repo.checkout import Repository, find_repository
 from qloop.repo.git import GitFailed
 from qloop.repo.guard import check_guard
+from qloop.repo.lookup import close_all
 from qloop.repo.names import attempt_id, parse_attempt_id, workspace_base
 from qloop.repo.scratch import note_setup
 from qloop.repo.settings import read_settings
@@ -331,7 +332,7 @@ def test_sixteen_threads_make_and_remove_workspaces_at_once(world: World) -> Non
 
     def live(number: int) -> bool:
         name = attempt_id(f"US-{number}", 1, "0123abcd")
-        hold_start(world.repository, name, tip)
+        hold_start(world.repository, tip, name)
         ws = create_workspace(
             world.repository, settings, world.base, name, f"ql-wt/US-{number}", tip
         )
@@ -348,7 +349,7 @@ def test_sixteen_threads_make_and_remove_workspaces_at_once(world: World) -> Non
 def test_a_held_start_outlives_the_branch_it_came_from(world: World) -> None:
     """A commit that no branch holds any more is kept for its attempt, and let go after it."""
     start = world.repo.commit("start of an attempt", {"s.txt": "s\n"})
-    hold_start(world.repository, NAME, start)
+    hold_start(world.repository, start, NAME)
     world.repo.git("reset", "--quiet", "--hard", "HEAD~1")
     prune = ("-c", "gc.reflogExpire=now", "-c", "gc.reflogExpireUnreachable=now", "gc", "--quiet")
     world.repo.git(*prune, "--prune=now")
@@ -357,6 +358,7 @@ def test_a_held_start_outlives_the_branch_it_came_from(world: World) -> None:
     release_start(world.repository, NAME)
     release_start(world.repository, NAME)
     world.repo.git(*prune, "--prune=now")
+    close_all()  # a git that stays may still have its old pack at hand
     assert world.repository.git.find(f"{start}^{{commit}}") is None
 
 

@@ -27,7 +27,7 @@ class Repository:
     @property
     def git(self) -> Git:
         """Git on the repository's refs and objects."""
-        return Git(self.git_dir)
+        return Git(self.git_dir, asked=self.git_dir)
 
     @property
     def objects(self) -> Path:

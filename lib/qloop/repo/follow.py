@@ -24,7 +24,7 @@ from qloop.repo.line import (
     read_tips,
 )
 from qloop.repo.merging import MergeConflict, merge_repository, merge_trees, shown_path
-from qloop.repo.transaction import move_refs, update
+from qloop.repo.transaction import RefChange, move_refs, update
 from qloop.system.errors import PersonNeeded
 
 
@@ -39,6 +39,17 @@ class TakeIn:
     followed: str
     merged: bool
     """Whether *commit* is a merge made by qloop."""
+
+
+def following(repository: Repository, branch: str, line: str) -> tuple[RefChange, ...]:
+    """What moves the branch along when the line moves to *line*; nothing where it may not move."""
+    tips = read_tips(repository, branch)
+    tip, followed, old = tips.branch, tips.followed, tips.line
+    if tip is None or old is None or tip != followed:
+        return ()
+    if not repository.git.is_ancestor(tip, old) or is_held(repository, branch):
+        return ()
+    return update(branch_ref(branch), line, tip), update(followed_ref(branch), line, followed)
 
 
 def follow(repository: Repository, branch: str) -> None:

@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from qloop.repo import ancestry, lookup
 from qloop.system import process
+from qloop.system.dialogue import Dialogue
 from qloop.system.errors import InternalFailure, ProgramMissing
 
 QLOOP_NAME = "qloop"
@@ -71,6 +73,8 @@ class Git:
     work_tree: Path | None = None
     index: Path | None = None
     objects: Path | None = None
+    asked: Path | None = None
+    """The git directory whose objects it reads, if that one lasts: a git may stay to answer."""
 
     def using(self, *, work_tree: Path | None = None, index: Path | None = None) -> "Git":
         """The same repository with another work tree or index file."""
@@ -84,13 +88,8 @@ class Git:
         timeout_s: float = process.SHORT_COMMAND_LIMIT_S,
     ) -> process.Completed:
         """Run git and return what came of it, whatever its exit code."""
-        argv = ["git", f"--git-dir={self.git_dir}"]
-        if self.work_tree is not None:
-            argv.append(f"--work-tree={self.work_tree}")
-        for setting in _OWN_CONFIG:
-            argv += ("-c", setting)
         return process.run(
-            [*argv, *args],
+            [*self._words(), *args],
             cwd=self.work_tree or self.git_dir,
             env={**self._environment(), **(env or {})},
             stdin=stdin,
@@ -123,11 +122,17 @@ class Git:
 
     def find(self, revision: str) -> str | None:
         """The object name of a revision, or None where there is none such."""
+        found = self._look_up(revision)
+        if found is not None:
+            return found[0].name if found[0] is not None else None
         done = self.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", revision)
         return done.text if done.code == 0 else None
 
     def find_all(self, *revisions: str) -> tuple[str | None, ...]:
         """The object name of each revision, from one call; None where there is no such object."""
+        found = self._look_up(*revisions)
+        if found is not None:
+            return tuple(one.name if one is not None else None for one in found)
         asked = "".join(f"{revision}\n" for revision in revisions)
         done = self.attempt(
             *("cat-file", "--batch-check=%(objectname)"),
@@ -141,7 +146,44 @@ class Git:
 
     def is_ancestor(self, older: str, newer: str) -> bool:
         """Whether *older* is *newer* or stands in its history."""
+        near = ancestry.contains(self.read_object, newer, older)
+        if near is not None:
+            return near
         return self.holds("merge-base", "--is-ancestor", older, newer)
+
+    def read_object(self, name: str) -> bytes | None:
+        """An object's content by its full name, if a git that stays can tell; None if not."""
+        if self.asked is None:
+            return None
+        return lookup.read_object(self.asked, self._converse, name)
+
+    def sizes(self, *names: str) -> tuple[int | None, ...] | None:
+        """The size of each object in bytes, if a git that stays can tell; None if not."""
+        if self.asked is None:
+            return None
+        found = lookup.look_up(self.asked, self._converse, names)
+        return None if found is None else tuple(one.size if one else None for one in found)
+
+    def _look_up(self, *revisions: str) -> tuple[lookup.Found | None, ...] | None:
+        if self.asked != self.git_dir:  # refs are those of one repository
+            return None
+        return lookup.look_up(self.git_dir, self._converse, revisions)
+
+    def _converse(self) -> Dialogue:
+        assert self.asked is not None
+        git = Git(self.asked)
+        words = [*git._words(), "cat-file", "--batch-command"]
+        limit_s = process.SHORT_COMMAND_LIMIT_S
+        return Dialogue.start(words, cwd=git.git_dir, env=git._environment(), timeout_s=limit_s)
+
+    def _words(self) -> list[str]:
+        """The command line up to git's own command."""
+        words = ["git", f"--git-dir={self.git_dir}"]
+        if self.work_tree is not None:
+            words.append(f"--work-tree={self.work_tree}")
+        for setting in _OWN_CONFIG:
+            words += ("-c", setting)
+        return words
 
     def _environment(self) -> dict[str, str]:
         env = {**outer_environment(), **_OWN_ENVIRONMENT}

@@ -4,23 +4,9 @@ Errors: GitFailed. Source: git-rev-list(1).
 """
 
 import os
-from dataclasses import dataclass
 
+from qloop.repo.ancestry import Commit, first_parents, straight_work
 from qloop.repo.git import Git
-
-
-@dataclass(frozen=True, slots=True)
-class OwnCommit:
-    """A commit that an attempt added. Names are full object names."""
-
-    name: str
-    tree: str
-    parents: tuple[str, ...]
-    committer: str
-    """The committer's name."""
-    author: tuple[str, str, str]
-    """Name, address, and date as `seconds zone`; bytes that are not UTF-8 as surrogates."""
-    subject: str
 
 
 def trees_since(git: Git, tip: str, since: str) -> dict[str, str]:
@@ -28,6 +14,9 @@ def trees_since(git: Git, tip: str, since: str) -> dict[str, str]:
 
     Empty where *since* does not stand on that chain.
     """
+    near = first_parents(git.read_object, tip, since)
+    if near is not None:
+        return near
     listed = git.text(
         *("rev-list", "--no-commit-header", "--first-parent", "--format=%H %T"),
         *(tip, "--not", f"{since}^@"),
@@ -36,23 +25,27 @@ def trees_since(git: Git, tip: str, since: str) -> dict[str, str]:
     return chain if since in chain else {}
 
 
-def own_commits(git: Git, tip: str, *known: str) -> tuple[OwnCommit, ...]:
-    """What *tip* contains and *known* do not, oldest first; the last is *tip*, if there are any.
+def own_commits(git: Git, tip: str, start: str, chain: dict[str, str]) -> tuple[Commit, ...]:
+    """What an attempt added: in *tip*, and not in *start* nor in the line, oldest first.
 
-    It goes by dates, which an agent's clock gives, and may list a commit that *known* contain.
+    *chain* is the line from its tip down to *start*. The last one is *tip*, if there are any. It
+    may go by dates, which an agent's clock gives, and list a commit that the line contains.
     """
+    near = straight_work(git.read_object, tip, chain)
+    if near is not None:
+        return near
     listed = git.run(
         *("rev-list", "--no-commit-header", "--topo-order", "--reverse", "--encoding=UTF-8"),
         *("--date=raw", "--format=%H%x00%T%x00%P%x00%cn%x00%an%x00%ae%x00%ad%x00%s"),
-        *(tip, "--not", *known),
+        *(tip, "--not", start, next(iter(chain))),
     ).out
     return tuple(map(_parse_commit, listed.split(b"\n")[:-1]))
 
 
-def _parse_commit(line: bytes) -> OwnCommit:
+def _parse_commit(line: bytes) -> Commit:
     name, tree, parents, committer, *author, subject = line.split(b"\0")
     author_name, email, date = map(os.fsdecode, author)
-    return OwnCommit(
+    return Commit(
         name=name.decode(),
         tree=tree.decode(),
         parents=tuple(parents.decode().split()),

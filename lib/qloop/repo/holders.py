@@ -58,13 +58,25 @@ def find_returning(repository: Repository, branch: str) -> list[Path]:
 
 def is_held(repository: Repository, branch: str) -> bool:
     """Whether any checkout holds *branch*, so that it must not be moved under it."""
-    return bool(find_checkouts(repository, branch) or find_returning(repository, branch))
+    if find_returning(repository, branch):
+        return True
+    heads = (repository.git_dir / "HEAD", *(repository.git_dir / "worktrees").glob("*/HEAD"))
+    # Only git can tell what a checkout stands on where its HEAD is no plain text of git's.
+    sure = (b"ref: refs/heads/.invalid", branch_ref(branch).encode("utf-8", "surrogateescape"))
+    if any(head.is_symlink() or _mentions(head, sure) for head in heads):
+        return bool(find_checkouts(repository, branch))
+    return False
 
 
 def is_unfinished(checkout: Path) -> bool:
     """Whether a merge, rebase, pick, revert or bisect waits to be finished in *checkout*."""
     done = persons_git(checkout, "rev-parse", "--path-format=absolute", "--git-dir")
     return done.code != 0 or any((Path(done.text) / name).exists() for name in _UNFINISHED)
+
+
+def _mentions(file: Path, words: tuple[bytes, ...]) -> bool:
+    data = read_optional(file) or b""
+    return any(word in data for word in words)
 
 
 def _returns(admin: Path) -> set[str]:

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from qloop.repo.ancestry import Commit
 from qloop.repo.checkout import Repository
 from qloop.repo.git import QLOOP_NAME, Git, GitFailed
-from qloop.repo.history import OwnCommit, own_commits, trees_since
+from qloop.repo.history import own_commits, trees_since
 from qloop.repo.landing_filter import (
     LandingRefused,
     Rules,
@@ -83,7 +84,7 @@ class _Work:
     """The newest commit of the line since *start* that *tip* contains."""
     chain: dict[str, str]
     """The line's commits from its tip down to *start*, each with its tree."""
-    own: tuple[OwnCommit, ...]
+    own: tuple[Commit, ...]
     """What the attempt added, oldest first."""
 
     @property
@@ -126,9 +127,10 @@ def propose(
     """
     rules = Rules(state_paths, copy_files, file_bytes)
     with merge_repository(repository, start) as git:
-        work = _find_work(git, branch, start, tip, line_tip(repository, branch))
+        reading = repository.git
+        work = _find_work(reading, branch, start, tip, line_tip(repository, branch))
         subjects = _subjects(work, attempt_id)
-        after = restore_state(git, work.before, work.tree_of_tip(git), rules)
+        after = restore_state(git, work.before, work.tree_of_tip(reading), rules)
         tree, restored = _on_met(git, work, after, rules)
         changed = after != work.before and tree != work.chain[work.met]
         merged = _on_line(git, work, tree)
@@ -142,14 +144,25 @@ def propose(
 
 
 def land(
-    repository: Repository, branch: str, candidate: Candidate, attempt_id: str, lease: str
+    repository: Repository,
+    branch: str,
+    candidate: Candidate,
+    attempt_id: str,
+    lease: str,
+    along: tuple[RefChange, ...] = (),
 ) -> None:
     """Move marker and line to the candidate in one transaction, or move nothing.
 
+    What is to move *along* with them is left where it is if it does not let itself be moved.
     Raises LineMoved, Superseded, AlreadyLanded, GitFailed.
     """
     marker = create(landed_ref(attempt_id), candidate.commit)
     move = update(line_ref(branch), candidate.commit, candidate.line_tip)
+    if along:
+        fence = verify(LEASE_REF, lease)
+        reason = _reason(branch)
+        if move_refs(repository.git, fence, marker, move, *along, reason=reason).code == 0:
+            return
     move_line(repository, branch, marker, move, lease=lease, was=candidate.line_tip)
 
 
@@ -162,7 +175,7 @@ def move_line(
     AlreadyLanded, GitFailed.
     """
     git = repository.git
-    done = move_refs(git, verify(LEASE_REF, lease), *changes, reason=f"qloop: land on {branch}")
+    done = move_refs(git, verify(LEASE_REF, lease), *changes, reason=_reason(branch))
     if done.code == 0:
         return
     if git.find(LEASE_REF) != lease:
@@ -179,6 +192,10 @@ def move_line(
     raise GitFailed(done)
 
 
+def _reason(branch: str) -> str:
+    return f"qloop: land on {branch}"
+
+
 def _find_work(git: Git, branch: str, start: str, tip: str, line: str) -> _Work:
     chain = trees_since(git, line, start)
     if not chain:
@@ -188,14 +205,14 @@ def _find_work(git: Git, branch: str, start: str, tip: str, line: str) -> _Work:
             fix=f"see what happened with: git reflog show {line_ref(branch)}; then put it back "
             f"with: git update-ref {line_ref(branch)} COMMIT",
         )
-    own = own_commits(git, tip, start, line)
+    own = own_commits(git, tip, start, chain)
     met = _find_met(git, list(chain), own, tip)
     if met is None:
         raise LandingRefused((f"{tip}: does not descend from the attempt's start {start}",))
     return _Work(start=start, tip=tip, line=line, met=met, chain=chain, own=own)
 
 
-def _find_met(git: Git, chain: list[str], own: tuple[OwnCommit, ...], tip: str) -> str | None:
+def _find_met(git: Git, chain: list[str], own: tuple[Commit, ...], tip: str) -> str | None:
     """The first commit of *chain* that *tip* contains, or None where not even the last is."""
     made = {commit.name for commit in own}
     reached = {parent for commit in own for parent in commit.parents} - made if own else {tip}
@@ -257,7 +274,7 @@ def _on_met(git: Git, work: _Work, after: str, rules: Rules) -> tuple[str, tuple
     return tree, tuple(path for path in differing if not rules.is_state(path))
 
 
-def _author(commit: OwnCommit) -> dict[str, str]:
+def _author(commit: Commit) -> dict[str, str]:
     """The environment that makes the author of *commit* the author of the next one."""
     name, email, date = commit.author
     author = {"GIT_AUTHOR_EMAIL": email, "GIT_AUTHOR_DATE": f"@{date}"}

@@ -11,6 +11,7 @@ import re
 import secrets
 from dataclasses import dataclass
 
+from qloop.repo.ancestry import first_parents
 from qloop.repo.checkout import Repository, head_commit
 from qloop.repo.git import Git, GitFailed
 from qloop.repo.transaction import RefChange, create, move_refs
@@ -156,7 +157,10 @@ def find_landed(repository: Repository, branch: str, attempt_id: str, story: str
         return None
     if marked != line and not chain_since(git, line, marked):
         return None
-    last_lines = git.text("cat-file", "commit", marked).splitlines()[-2:]
+    content = git.read_object(marked)
+    if content is None:
+        content = git.run("cat-file", "commit", marked).out
+    last_lines = content.decode("utf-8", "surrogateescape").rstrip("\n").splitlines()[-2:]
     if len(last_lines) != 2 or last_lines[0] != f"Qloop-Story: {story}":
         return None
     trailer = re.fullmatch(r"Qloop-Attempt: \d+ (\S+)", last_lines[1])
@@ -168,6 +172,9 @@ def chain_since(git: Git, tip: str, since: str) -> list[str]:
 
     Empty where *since* does not stand on that chain.
     """
+    near = first_parents(git.read_object, tip, since)
+    if near is not None:
+        return list(near)
     text = git.text("rev-list", "--first-parent", tip, "--not", f"{since}^@")
     chain = text.split()
     return chain if since in chain else []

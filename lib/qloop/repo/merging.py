@@ -59,7 +59,12 @@ def merge_repository(repository: Repository, commit: str) -> Iterator[Git]:
         shallow = read_optional(repository.git_dir / "shallow")
         if shallow is not None:
             (folder / "shallow").write_bytes(shallow)
-        yield Git(folder, work_tree=folder / "empty", objects=repository.objects)
+        yield Git(
+            folder,
+            work_tree=folder / "empty",
+            objects=repository.objects,
+            asked=repository.git_dir,
+        )
 
 
 def _configuration(repository: Repository, object_format: str) -> bytes:

@@ -10,18 +10,20 @@ PATIENT = ("-c", "core.filesRefLockTimeout=20000", "-c", "core.packedRefsTimeout
 """Settings for writing refs where other processes write theirs: wait up to 20 s for a lock."""
 
 
-def hold_start(repository: Repository, attempt_id: str, commit: str) -> None:
-    """Keep *commit* from being collected until `release_start`."""
-    repository.git.run(*PATIENT, "update-ref", start_ref(attempt_id), commit)
+def hold_start(repository: Repository, commit: str, *attempt_ids: str) -> None:
+    """Keep *commit* from being collected for each attempt, until `release_start`."""
+    lines = "".join(f"update {start_ref(attempt_id)} {commit}\n" for attempt_id in attempt_ids)
+    repository.git.run(*PATIENT, "update-ref", "--stdin", stdin=lines.encode())
 
 
-def release_start(repository: Repository, attempt_id: str) -> bool:
-    """Let go of an attempt's start commit; it is no fault if it is not held.
+def release_start(repository: Repository, *attempt_ids: str) -> bool:
+    """Let go of the start commits of attempts; it is no fault if one is not held.
 
     False where git did not let it be done: a killed git's `packed-refs.lock`, which may be the
     person's, stops every deletion. What is still held costs nothing, and the next run asks again.
     """
-    return repository.git.attempt("update-ref", "-d", start_ref(attempt_id)).code == 0
+    lines = "".join(f"delete {start_ref(attempt_id)}\n" for attempt_id in attempt_ids)
+    return repository.git.attempt("update-ref", "--stdin", stdin=lines.encode()).code == 0
 
 
 def held_starts(repository: Repository) -> list[str]:

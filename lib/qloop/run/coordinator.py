@@ -58,6 +58,8 @@ class Coordinator:
     findings: list[str | Json] = field(default_factory=list)
     """What the checks found and what went wrong beside the stories, for the wave's entry."""
     _telling: threading.Lock = field(default_factory=threading.Lock)
+    _starting: threading.Lock = field(default_factory=threading.Lock)
+    _start: str | None = None
 
     def run(self) -> str:
         """Carry out the wave and return the signal to be said."""
@@ -106,8 +108,7 @@ class Coordinator:
         document = self._document()
         plan = parse_plan(document)
         repository = self._repository
-        start = line_tip(repository, self.order.terms.place.branch)
-        hold_start(repository, dispatch.attempt_id, start)
+        start = self._held_start(repository)
         return attempt(
             AttemptOrder(
                 wave=self.order.wave,
@@ -124,6 +125,16 @@ class Coordinator:
             ),
             watch,
         )
+
+    def _held_start(self, repository: Repository) -> str:
+        """The line's tip when the first attempt of the wave asks, held for all of them."""
+        with self._starting:
+            if self._start is None:
+                start = line_tip(repository, self.order.terms.place.branch)
+                ids = (one.attempt_id for one in self.order.dispatches)
+                hold_start(repository, start, *ids)
+                self._start = start
+            return self._start
 
     def _settle(self, dispatch: Dispatch, future: Future[Outcome], seconds: float) -> Settled:
         """What became of one attempt that ended, told to the driver.

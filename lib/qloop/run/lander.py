@@ -10,7 +10,7 @@ from pathlib import Path
 
 from qloop.plan.model import Phase, Plan, Story
 from qloop.repo.checkout import Repository
-from qloop.repo.follow import accept_take_in, follow, take_in
+from qloop.repo.follow import accept_take_in, follow, following, take_in
 from qloop.repo.landing import (
     Candidate,
     ForeignCommit,
@@ -84,7 +84,9 @@ class Lander:
             if self.cancel.is_set or self.is_alone():
                 raise GateCancelled
             try:
-                land(self.repository, branch, candidate, dispatch.attempt_id, self.terms.lease)
+                along = following(self.repository, branch, candidate.commit)
+                lease = self.terms.lease
+                land(self.repository, branch, candidate, dispatch.attempt_id, lease, along)
             except LineMoved:
                 continue
             except Superseded as exc:

@@ -48,7 +48,6 @@ def write_settlement(
                 add_failure(story, started, failed.phase, failed.reason, failed.log)
                 if failed.charged:
                     story["retries"]["attempts"] = (story["retries"].get("attempts") or 0) + 1
-    release_start(opened.repository, one.attempt_id)
     facts: Json = {"status": str(settlement.status), "attempt_id": one.attempt_id}
     if failed is not None:
         facts |= failed.model_dump(mode="json")
@@ -69,11 +68,11 @@ def write_back(opened: Opened, one: Dispatch) -> None:
             if story.get("id") == one.story:
                 story["status"] = "pending"
                 story["startedAt"] = None
-    release_start(opened.repository, one.attempt_id)
 
 
 def end_wave(opened: Opened, wave: Wave, end: End, told: str) -> None:
-    """Journal the wave's end, and where its word is not the truth."""
+    """Let go of what its attempts held; journal its end, and where its word is not the truth."""
+    release_start(opened.repository, *(one.attempt_id for one in wave.order.dispatches))
     opened.journal.append(
         EventKind.WAVE_ENDED,
         wave=wave.wave_id,
