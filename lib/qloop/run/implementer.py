@@ -3,17 +3,16 @@
 What comes back is a claim and the reason where there is none that could count.
 """
 
-import signal
 from dataclasses import dataclass
 
 from qloop.agents.manifest import SHELL
 from qloop.agents.signals import Said
-from qloop.plan.model import Phase, Story
+from qloop.plan.model import Story
 from qloop.run.agent_call import AgentCall, Answered, call_agent, run_call
 from qloop.run.briefing import Briefing
+from qloop.run.call_end import find_failure
 from qloop.run.desk import Desk, shown
 from qloop.run.orders import AttemptOrder, Failed
-from qloop.system.clock import render_duration
 from qloop.system.logged import Ended
 
 ROLE = "implementer"
@@ -35,8 +34,7 @@ def work(desk: Desk, order: AttemptOrder) -> Claim:
     else:
         answered = call_agent(desk, _call(desk, Briefing.of_order(order).render(story)))
     log = shown(answered.log, desk.terms)
-    failed = _failure(answered.ended, answered.said, log, desk.dispatch.timeout_s)
-    return Claim(failed, log)
+    return Claim(find_failure(answered, desk.dispatch.runner, log, desk.dispatch.timeout_s), log)
 
 
 def _call(desk: Desk, prompt: str) -> AgentCall:
@@ -68,33 +66,3 @@ def _tasks_said(ended: Ended) -> Said:
     if ended.code == 0:
         return Said("STORY_PASSED", None, "")
     return Said("STORY_FAILED", None, f"a task's command ended with exit code {ended.code}")
-
-
-def _failure(ended: Ended, said: Said, log: str, limit_s: float) -> Failed | None:
-    if ended.cancelled:
-        return Failed.interrupted(log=log)
-    if ended.lost:
-        return Failed.infra("the agent's exit status was lost", log)
-    if ended.timed_out:
-        reason = f"the agent ran longer than its limit of {render_duration(limit_s)}"
-        return Failed(phase=Phase.TIMEOUT, reason=reason, log=log)
-    code = ended.code or 0
-    if code < 0:
-        name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
-        return Failed(phase=Phase.CRASH, reason=f"the agent was killed by {name}", log=log)
-    return _claim_failure(code, said, log)
-
-
-def _claim_failure(code: int, said: Said, log: str) -> Failed | None:
-    if said.signal == "BLOCKED":
-        return Failed(phase=Phase.AGENT_BLOCKED, reason="the agent said BLOCKED", log=log)
-    if said.signal == "STORY_FAILED":
-        reason = said.why if said.line is None and said.why else "the agent said STORY_FAILED"
-        return Failed(phase=Phase.AGENT_FAILED, reason=reason, log=log)
-    if code != 0:
-        reason = said.why if said.line else f"the agent ended with exit code {code}"
-        return Failed(phase=Phase.AGENT_FAILED, reason=reason, log=log)
-    if said.signal != "STORY_PASSED":
-        reason = f"the agent said {said.signal}" if said.signal else said.why
-        return Failed(phase=Phase.NO_SIGNAL, reason=reason, log=log)
-    return None

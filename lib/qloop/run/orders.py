@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from qloop.agents.hindrances import Cause
 from qloop.agents.manifest import Manifest
 from qloop.plan.model import Phase, Story, without_nulls
 
@@ -109,6 +110,17 @@ class AttemptOrder(Value):
         return Story.model_validate(without_nulls(self.story), by_alias=True, by_name=False)
 
 
+class Hindered(Value):
+    """Why an agent could not work, whatever its role: its runner has to pause."""
+
+    runner: str
+    cause: Cause
+    text: str
+    """What the agent said of it, in a line."""
+    resets_at_s: float | None = None
+    """When it may work again, in seconds since the epoch, where that is known."""
+
+
 class Failed(Value):
     """Why an attempt did not land, as it will stand in the story's failure log."""
 
@@ -116,6 +128,8 @@ class Failed(Value):
     reason: str
     log: str | None = None
     charged: bool = True
+    hindered: Hindered | None = None
+    """Where an agent could not work at all."""
 
     @classmethod
     def interrupted(cls, reason: str = "the run was stopped", log: str | None = None) -> Self:

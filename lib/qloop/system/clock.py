@@ -41,6 +41,11 @@ def monotonic_s() -> float:
     return time.monotonic()
 
 
+def epoch_s() -> float:
+    """Seconds since the epoch, on the machine's wall clock."""
+    return time.time()
+
+
 def parse_duration_s(text: str) -> float:
     """`90s`, `15m`, `2h`, `1h30m` or a bare number of seconds. Raises BadInput."""
     word = text.strip().lower()
