@@ -1,0 +1,86 @@
+"""Agent command lines as they are installed, each in a world with a model service of its own."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import Popen
+
+from client_install import Package, search_path
+from model_server import ModelServer, Play, Shell, Write
+from world import World
+
+KEY = "sk-not-a-secret"
+SIGNAL = "<quantum>STORY_PASSED</quantum>"
+COMMIT = Shell("git add -A && git commit -q -m 'say hello'")
+STORY = {
+    "id": "A-1",
+    "title": "Say hello",
+    "acceptanceCriteria": ["hello.txt says hello"],
+    "verify": ["grep -q hello hello.txt"],
+}
+HELLO = Play((Write("hello.txt", "hello\n"), COMMIT), SIGNAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One agent command line, and how it is told where its model is."""
+
+    package: Package
+    model: str
+    table: str
+    """Its table in qloop.toml."""
+    key: str
+    """The variable that takes its key."""
+    url: str = ""
+    """The variable that takes the service's address, with *url_path*."""
+    url_path: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Files in HOME; `{url}` in them becomes the service's address."""
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The runner's name."""
+        return self.package.program
+
+    def environment(self, server: ModelServer) -> dict[str, str]:
+        """The person's environment: a key, the service, and it as the way to all other hosts."""
+        given = {self.key: KEY, **self.env, "PATH": search_path(self.package)}
+        if self.url:
+            given[self.url] = server.url + self.url_path
+        for name in ("http_proxy", "https_proxy", "all_proxy"):
+            given[name] = given[name.upper()] = server.url
+        given["no_proxy"] = given["NO_PROXY"] = "127.0.0.1"
+        return given
+
+
+class ClientWorld(World):
+    """A repository whose runner is a real client, with HOME as its makers' users have it."""
+
+    def __init__(self, path: Path, client: Client, server: ModelServer) -> None:
+        self.client = client
+        self.server = server
+        super().__init__(path)
+        for name, text in client.settings.items():
+            place = Path(os.environ["HOME"]) / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text.replace("{url}", server.url), encoding="utf-8")
+        self.plan(STORY)
+
+    def configure(self, extra: str = "", env: Sequence[str] = ()) -> None:
+        """Write qloop.toml: the client as the runner, then *extra*, then its own table."""
+        super().configure(env=env)
+        top = f"runner = {json.dumps(self.client.name)}\nmodel = {json.dumps(self.client.model)}\n"
+        text = f"{top}{extra}\n{self.client.table}"
+        (self.path / "qloop.toml").write_text(text, encoding="utf-8")
+
+    def start(self, *words: str, cwd: Path | None = None, **env: str) -> Popen[str]:
+        """Start qloop as a person would who uses this client."""
+        return super().start(*words, cwd=cwd, **{**self.client.environment(self.server), **env})
+
+    def logged(self) -> str:
+        """All that the story's agents printed."""
+        logs = sorted((self.path / ".qloop" / "logs").rglob("output.log"))
+        return "\n".join(log.read_text(encoding="utf-8", errors="replace") for log in logs)
