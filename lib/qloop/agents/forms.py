@@ -2,4 +2,14 @@
 
 TEXT = "text"
 
-FORMS = (TEXT,)
+FORMS = (
+    TEXT,
+    "claude-json",
+    "claude-stream-json",
+    "codex-jsonl",
+    "gemini-json",
+    "gemini-stream-json",
+    "opencode-json",
+    "qwen-stream-json",
+    "mini-trajectory",
+)

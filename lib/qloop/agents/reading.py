@@ -36,7 +36,9 @@ class Reading:
     refusals: tuple[Refusal, ...] = ()
     """In order; those that the agent recovered from included."""
     failed: bool = False
-    """The output itself says that the call did not end well."""
+    """The output itself says that the call did not end well, or breaks off."""
+    error: str = ""
+    """What went wrong, as the agent told it; empty where it told nothing."""
     denials: tuple[str, ...] = ()
     """Tools that it was not allowed to use."""
     stray: str = ""

@@ -41,8 +41,13 @@ def hide_signals(text: str) -> str:
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(
-        f"> {line}" if _ALONE.fullmatch(_plain(line).strip()) else line for line in lines
+        f"> {line}" if _ALONE.fullmatch(strip_codes(line).strip()) else line for line in lines
     )
+
+
+def strip_codes(text: str) -> str:
+    """*text* without the codes that steer a terminal."""
+    return _TERMINAL_CODES.sub("", text)
 
 
 def render_signal(name: str) -> str:
@@ -50,13 +55,9 @@ def render_signal(name: str) -> str:
     return f"<quantum>{name}</quantum>"
 
 
-def _plain(line: str) -> str:
-    return _TERMINAL_CODES.sub("", line)
-
-
 def _plain_lines(text: str) -> list[str]:
     """Lines as a terminal would show them: what a carriage return overwrites stands alone."""
-    return [_plain(line).replace("\r", "\n") for line in text.split("\n")]
+    return [strip_codes(line).replace("\r", "\n") for line in text.split("\n")]
 
 
 def _signals(lines: list[str]) -> list[tuple[int, str]]:
