@@ -39,6 +39,9 @@ class Ran:
 class World:
     """A repository in which qloop runs with a scripted agent as its runner `double`."""
 
+    output = "text"
+    """The form of what the agent prints, for `configure`."""
+
     def __init__(self, path: Path) -> None:
         self.repo = Repo(path / "a repo")
         self.repo.commit("start", {"README.md": "start\n"})
@@ -53,7 +56,7 @@ class World:
         """Write qloop.toml: the scripted agent as the default runner, then *extra*."""
         argv = json.dumps([sys.executable, str(AGENT), str(self.script)])
         text = f'runner = "double"\n{extra}\n[runners.double]\nargv = {argv}\n'
-        text += f"env = {json.dumps(list(env))}\n"
+        text += f"env = {json.dumps(list(env))}\noutput = {json.dumps(self.output)}\n"
         (self.path / "qloop.toml").write_text(text, encoding="utf-8")
         exclude = self.path / ".git" / "info" / "exclude"
         exclude.parent.mkdir(exist_ok=True)

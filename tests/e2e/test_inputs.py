@@ -75,6 +75,7 @@ def test_a_wrong_command_line_is_64(world: World, words: list[str], told: list[s
         ["schema", "nonsense"],
         ["completion", "tcsh"],
         ["signal", "parse", "--exit-code", "x"],
+        ["signal", "parse", "--format", "painting"],
         ["salvage", "show", "A-1", "--attempt", "0"],
         ["plan"],
     ],

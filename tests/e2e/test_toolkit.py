@@ -441,6 +441,12 @@ def test_the_guard_as_a_command(world: World, tmp_path: Path) -> None:
     assert all(ran.err.startswith("error: ") for ran in unknown)
 
 
+EVENTS = (
+    b'{"type":"system","subtype":"init"}\nWarning: of something\n'
+    b'{"type":"result","is_error":false,"result":"Done.\\n<quantum>STORY_PASSED</quantum>"}\n'
+)
+
+
 @pytest.mark.parametrize(
     ("text", "flags", "expected"),
     [
@@ -448,6 +454,10 @@ def test_the_guard_as_a_command(world: World, tmp_path: Path) -> None:
         (b"<quantum>STORY_PASSED</quantum>\n", ["--exit-code", "3"], (None, 1)),
         (b"<quantum>BLOCKED</quantum>\n", ["--exit-code", "3"], ("BLOCKED", 1)),
         (b"<quantum>STORY_PASSED</quantum>\n", ["--format", "text"], ("STORY_PASSED", 1)),
+        (EVENTS, [], (None, None)),
+        (EVENTS, ["--format", "claude-stream-json"], ("STORY_PASSED", 2)),
+        (EVENTS, ["--format", "codex-jsonl"], (None, None)),
+        (EVENTS, ["--format", "claude-json", "--exit-code", "1"], (None, 2)),
         (b"\xff\xfe nothing", [], (None, None)),
         (b"", [], (None, None)),
     ],

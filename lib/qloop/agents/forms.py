@@ -1,9 +1,9 @@
 """The names of the forms that an agent's output can have; `readers.table` has their readers."""
 
-TEXT = "text"
+from typing import Literal, get_args
 
-FORMS = (
-    TEXT,
+Form = Literal[
+    "text",
     "claude-json",
     "claude-stream-json",
     "codex-jsonl",
@@ -12,4 +12,8 @@ FORMS = (
     "opencode-json",
     "qwen-stream-json",
     "mini-trajectory",
-)
+]
+
+TEXT: Form = "text"
+
+FORMS: tuple[Form, ...] = get_args(Form)

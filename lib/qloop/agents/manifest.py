@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from qloop.agents.forms import TEXT, Form
+
 SHELL = "shell"
 AUTO = "auto"
 LONGEST_ARGUMENT_BYTES = 100_000
@@ -26,7 +28,7 @@ class Manifest(BaseModel):
     argv: tuple[str, ...] = ()
     """The command; empty only for the embedded shell runner."""
     prompt: Literal["stdin", "file", "argument"] = "stdin"
-    output: Literal["text"] = "text"
+    output: Form = TEXT
     env: tuple[str, ...] = ()
     """Names, or patterns such as `MYTOOL_*`, passed through from qloop's environment."""
     set_env: dict[str, str] = Field(default_factory=dict)

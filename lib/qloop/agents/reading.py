@@ -7,6 +7,7 @@ line without an end. What it cannot read it leaves out; it never raises for what
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from qloop.agents.signals import Said, parse_signal
 from qloop.agents.usage import Usage
 
 
@@ -65,3 +66,15 @@ class Reader(Protocol):
     def finish(self) -> Reading:
         """What it all came to, once the output has ended."""
         ...
+
+
+def claimed_signal(reading: Reading, exit_code: int) -> Said:
+    """The signal of a final answer; a call that failed cannot claim to have passed."""
+    said = parse_signal(reading.answer, exit_code)
+    if reading.failed and said.signal == "STORY_PASSED":
+        return Said(None, said.line, "said STORY_PASSED, but its output tells of a failed call")
+    if said.line is None and reading.error:
+        return Said(None, None, f"the call failed: {reading.error}")
+    if said.line is None and reading.failed:
+        return Said(None, None, "its output breaks off before a final answer")
+    return said

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import click
 
+from qloop.agents.forms import FORMS, TEXT
 from qloop.cli.context import json_option, quantum_option
+
+BLOCK_BYTES = 65_536
 
 
 @click.group("worktree")
@@ -106,19 +109,24 @@ def signal() -> None:
 
 @signal.command("parse")
 @click.option("--exit-code", type=int, default=0, help="How the agent ended.  [default: 0]")
-@click.option("--format", "form", type=click.Choice(["text"]), default="text")
-def signal_parse(exit_code: int, form: str) -> int:  # noqa: ARG001 -- one format so far
+@click.option(
+    "--format", "form", type=click.Choice(FORMS), default=TEXT, help="Its form.  [default: text]"
+)
+def signal_parse(exit_code: int, form: str) -> int:
     """Read an agent's output on standard input.
 
-    Prints {signal, line, why} as JSON.
+    Prints {signal, line, why} as JSON. Of a form with structure only the final answer counts.
     """
     from dataclasses import asdict
 
-    from qloop.agents.signals import parse_signal
+    from qloop.agents.readers.table import open_reader
+    from qloop.agents.reading import claimed_signal
     from qloop.ui import console
 
-    text = sys.stdin.buffer.read().decode("utf-8", "replace")
-    console.print_json(asdict(parse_signal(text, exit_code)))
+    reader = open_reader(form)
+    while block := sys.stdin.buffer.read(BLOCK_BYTES):
+        reader.feed(block)
+    console.print_json(asdict(claimed_signal(reader.finish(), exit_code)))
     return 0
 
 

@@ -5,13 +5,13 @@ Errors: PromptTooLong; OSError when it cannot be started; InternalFailure for a 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from qloop.agents.manifest import Manifest, command
 from qloop.agents.readers.table import open_reader
-from qloop.agents.reading import Reading
-from qloop.agents.signals import Said, parse_signal
+from qloop.agents.reading import Reading, claimed_signal
+from qloop.agents.signals import Said
 from qloop.run.briefing import encode_prompt
 from qloop.run.desk import Desk
 from qloop.state.journal import EventKind
@@ -77,7 +77,7 @@ def call_agent(desk: Desk, call: AgentCall) -> Answered:
 
 def said_in_answer(ended: Ended, reading: Reading) -> Said:
     """The signal of an agent's final answer."""
-    return parse_signal(reading.answer, ended.code or 0)
+    return claimed_signal(reading, ended.code or 0)
 
 
 def run_call(
@@ -123,7 +123,7 @@ def _marks(desk: Desk, cwd: Path) -> Marks:
 
 
 def _tell_end(desk: Desk, call: AgentCall, answered: Answered) -> None:
-    ended = answered.ended
+    ended, reading = answered.ended, answered.reading
     desk.emit(
         EventKind.AGENT_ENDED,
         role=call.role,
@@ -133,4 +133,8 @@ def _tell_end(desk: Desk, call: AgentCall, answered: Answered) -> None:
         seconds=round(ended.seconds, 3),
         timed_out=ended.timed_out,
         survivors=[one.pid for one in ended.survivors],
+        session=reading.session,
+        model=reading.model or call.model,
+        turns=reading.turns,
+        **asdict(reading.usage),
     )

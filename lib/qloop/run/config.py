@@ -5,7 +5,9 @@ Errors: BadInput, or Faults with one line per fault, for a qloop.toml that canno
 
 import difflib
 import os
+import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -19,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from qloop.agents.forms import TEXT, Form
 from qloop.agents.manifest import PROMPT_PLACES, Manifest
 from qloop.agents.roles import role_names
 from qloop.system.clock import parse_duration_s
@@ -93,7 +96,7 @@ class RunnerTable(BaseModel):
 
     argv: Annotated[tuple[str, ...], Field(min_length=1)]
     prompt: Annotated[str, Field(pattern="^(stdin|file|argument)$")] = "stdin"
-    output: Annotated[str, Field(pattern="^text$")] = "text"
+    output: Form = TEXT
     env: tuple[str, ...] = ()
     set_env: dict[str, str] = Field(default_factory=dict)
 
@@ -213,6 +216,10 @@ def _fault(error: Any) -> str:
     place = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         return f"{place}: unknown key{_nearest(error['loc'])}"
+    if error["type"] == "literal_error":
+        known = re.findall(r"'([^']*)'", error["ctx"]["expected"])
+        near = _hint(str(error["input"]), known) or f", write one of {', '.join(known)}"
+        return f"{place}: {error['input']!r} is unknown{near}"
     if error["type"] == "value_error":
         return ": ".join(filter(None, [place, str(error["ctx"]["error"])]))
     return f"{place}: {error['msg'].lower()}, not {error['input']!r}"
@@ -224,5 +231,9 @@ def _nearest(location: tuple[Any, ...]) -> str:
         ("limits",): FileLimits,
         ("checks",): Checks,
     }.get(location[:-1], {"runners": RunnerTable, "roles": RoleTable}.get(location[0], Config))
-    close = difflib.get_close_matches(str(location[-1]), list(fields.model_fields), n=1, cutoff=0.4)
+    return _hint(str(location[-1]), fields.model_fields)
+
+
+def _hint(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.4)
     return f", did you mean {close[0]!r}?" if close else ""
