@@ -87,7 +87,8 @@ def test_everything_as_json(world: World, capsys: Captured) -> None:
     assert found["review"]["specCompliance"]["evidence"] == "exit 1\ntail"
     assert (first["number"], first["wave"], first["runner"]) == (1, "wave-1", "shell")
     assert first["agent"] == {
-        "code": 0, "signal": "STORY_PASSED", "timedOut": False, "seconds": 4.0,
+        "code": 0, "signal": "STORY_PASSED", "timedOut": False, "stuck": False,
+        "seconds": 4.0,
     }  # fmt: skip
     assert [(gate["name"], gate["green"]) for gate in first["gates"]] == [("verify-1", False)]
     assert (first["status"], first["phase"], first["charged"]) == ("failed", "verification", True)

@@ -28,7 +28,7 @@ def wave(tmp_path: Path) -> Iterator[tuple[Wave, int]]:
         prd=None,
         branch="ql/feature",
     )
-    limits = Limits(gate_timeout_s=600, log_bytes=10_000, file_bytes=10_000)
+    limits = Limits(gate_timeout_s=600, stale_after_s=600, log_bytes=10_000, file_bytes=10_000)
     terms = Terms(run_id="r-1", lease="", place=place, limits=limits, settings={})
     control_read, control = os.pipe()
     reports, reports_write = os.pipe()

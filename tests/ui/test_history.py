@@ -25,7 +25,7 @@ JSON = st.recursive(
     max_leaves=5,
 )
 FIELDS = ("runner", "worktree", "code", "signal", "seconds", "gate", "command", "green", "log",
-          "status", "phase", "reason", "charged", "commit", "timed_out")  # fmt: skip
+          "status", "phase", "reason", "charged", "commit", "timed_out", "stuck")  # fmt: skip
 EVENTS = st.lists(
     st.builds(
         event,

@@ -22,6 +22,7 @@ def ended(**data: Any) -> Event:
         ({}, "ended with 0 after 12s, STORY_PASSED"),
         ({"signal": None, "code": 3}, "ended with 3 after 12s, no signal"),
         ({"timed_out": True, "code": -9}, "out of time after 12s"),
+        ({"stuck": True, "code": -15}, "stuck, ended after 12s"),
         (
             {"survivors": [11, 12]},
             "ended with 0 after 12s, STORY_PASSED; process 11, 12 could not be ended",

@@ -35,6 +35,7 @@ def value() -> Plan:
         (lambda tale: tale.start("A").agent_ends("A", code=1), Stage.ENDING),
         (lambda tale: tale.start("A").agent_ends("A", signal=None), Stage.ENDING),
         (lambda tale: tale.start("A").agent_ends("A", timed_out=True), Stage.ENDING),
+        (lambda tale: tale.start("A").agent_ends("A", stuck=True), Stage.ENDING),
         (
             lambda tale: tale.start("A").agent_ends("A").tell(EventKind.GUARD_BREACHED, "A", 1),
             Stage.ENDING,

@@ -22,14 +22,20 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in newer c
 
     name = "dur"
 
+    def __init__(self, *, above_zero: bool = False) -> None:
+        self.above_zero = above_zero
+
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """Seconds. Raises click.BadParameter."""
         try:
-            return parse_duration_s(str(value))
+            seconds = parse_duration_s(str(value))
         except BadInput as exc:
             self.fail(str(exc), param, ctx)
+        if self.above_zero and not seconds:
+            self.fail(f"{value!r} is no time at all", param, ctx)
+        return seconds
 
 
 quantum_option = click.option(

@@ -56,6 +56,13 @@ RUN_OPTIONS = (
         help="One coordinator, not counting its wait to land.  [default: from its stories]",
     ),
     click.option(
+        "--stale-after",
+        "stale_after_s",
+        type=Duration(above_zero=True),
+        help="How long an agent may print, compute and change nothing: then it is stuck, and "
+        "ended.  [default: 20m]",
+    ),
+    click.option(
         "--strict-waves", is_flag=True, help="Start a wave only when the last one has ended."
     ),
     click.option("--sequential", is_flag=True, help="Waves of one story, one at a time."),

@@ -55,7 +55,7 @@ class Answered:
 
 
 def call_agent(desk: Desk, call: AgentCall) -> Answered:
-    """Let an agent work until it ends, is out of time, or the desk's work is cancelled.
+    """Let an agent work until it ends, is out of time or stuck, or the desk's work is cancelled.
 
     Its whole process tree is gone then. Its start and its end are journaled, with its role.
     """
@@ -100,6 +100,7 @@ def run_call(
         timeout_s=call.timeout_s,
         marks=_marks(desk, call.cwd),
         cancel=desk.cancel,
+        stale_after_s=desk.terms.limits.stale_after_s,
         grace_s=AGENT_GRACE_S,
         on_start=lambda process: desk.emit(
             EventKind.AGENT_STARTED,
@@ -132,6 +133,7 @@ def _tell_end(desk: Desk, call: AgentCall, answered: Answered) -> None:
         signal=answered.said.signal,
         seconds=round(ended.seconds, 3),
         timed_out=ended.timed_out,
+        stuck=ended.stuck,
         survivors=[one.pid for one in ended.survivors],
         session=reading.session,
         model=reading.model or call.model,

@@ -12,6 +12,7 @@ from qloop.agents.manifest import SHELL, Manifest
 from qloop.agents.signals import Said
 from qloop.plan.model import Phase
 from qloop.run.agent_call import Answered
+from qloop.run.desk import Desk
 from qloop.run.orders import Failed, Hindered
 from qloop.system.clock import epoch_s, render_duration
 
@@ -26,8 +27,9 @@ PASSING = (Cause.OVERLOAD, Cause.NETWORK)
 """What goes by itself, and soon: tried again at the story's charge where it does not."""
 
 
-def find_failure(answered: Answered, runner: Manifest, log: str, limit_s: float) -> Failed | None:
-    """Why a call came to nothing; None where it claims that its story is done."""
+def find_failure(desk: Desk, answered: Answered, log: str) -> Failed | None:
+    """Why an implementer's call came to nothing; None where it claims that its story is done."""
+    runner = desk.dispatch.runner
     if answered.ended.cancelled:
         return Failed.interrupted(log=log)
     if answered.ended.lost:
@@ -38,16 +40,19 @@ def find_failure(answered: Answered, runner: Manifest, log: str, limit_s: float)
     kind = classify(_call(answered, runner), epoch_s())
     if kind is CallClass.PASSED:
         return None
-    phase, reason = _explain(kind, answered, limit_s)
+    phase, reason = _explain(kind, answered, desk)
     return Failed(phase=phase, reason=reason, log=log)
 
 
-def _explain(kind: CallClass, answered: Answered, limit_s: float) -> tuple[Phase, str]:
+def _explain(kind: CallClass, answered: Answered, desk: Desk) -> tuple[Phase, str]:
     said, code = answered.said, answered.ended.code or 0
     match kind:
         case CallClass.TIMEOUT:
-            limit = render_duration(limit_s)
+            limit = render_duration(desk.dispatch.timeout_s)
             return Phase.TIMEOUT, f"the agent ran longer than its limit of {limit}"
+        case CallClass.STALL:
+            limit = render_duration(desk.terms.limits.stale_after_s)
+            return Phase.STUCK, f"the agent was stuck: for {limit} it did nothing at all"
         case CallClass.CRASH:
             return Phase.CRASH, f"the agent was killed by {_signal_name(-code)}"
         case CallClass.BLOCKED:
@@ -93,6 +98,7 @@ def _call(answered: Answered, runner: Manifest) -> Call:
         said=answered.said,
         seconds=ended.seconds,
         timed_out=ended.timed_out,
+        stalled=ended.stuck,
     )
 
 

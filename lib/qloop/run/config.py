@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -38,6 +39,7 @@ _FROM_ENVIRONMENT = (
     "timeout",
     "gate_timeout",
     "wave_timeout",
+    "stale_after",
     "worktree_root",
 )
 
@@ -49,6 +51,12 @@ def _seconds(value: Any) -> Any:
         return parse_duration_s(str(value))
     except BadInput as exc:
         raise ValueError(str(exc)) from exc
+
+
+def _some_time(seconds: float) -> float:
+    if not seconds:
+        raise ValueError("that is no time at all")
+    return seconds
 
 
 Duration = Annotated[
@@ -124,6 +132,7 @@ class Config(BaseModel):
     timeout: Duration = 900.0
     gate_timeout: Duration = 600.0
     wave_timeout: Duration | None = None
+    stale_after: Annotated[Duration, AfterValidator(_some_time)] = 1200.0
     worktree_root: str | None = None
     env_pass: tuple[str, ...] = ()
     runners: dict[str, RunnerTable] = Field(default_factory=dict)

@@ -34,7 +34,7 @@ def work(desk: Desk, order: AttemptOrder) -> Claim:
     else:
         answered = call_agent(desk, _call(desk, Briefing.of_order(order).render(story)))
     log = shown(answered.log, desk.terms)
-    return Claim(find_failure(answered, desk.dispatch.runner, log, desk.dispatch.timeout_s), log)
+    return Claim(find_failure(desk, answered, log), log)
 
 
 def _call(desk: Desk, prompt: str) -> AgentCall:

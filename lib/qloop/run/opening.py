@@ -233,13 +233,14 @@ def _open(
     for text in recover.remove_dead_locks(repository, place.branch):
         _note(journal, text)
     ensure_line(repository, place.branch)
-    gate_timeout_s = wanted.gate_timeout_s
+    gate_timeout_s, stale_after_s = wanted.gate_timeout_s, wanted.stale_after_s
     terms = Terms(
         run_id=journal.run_id,
         lease=write_lease(repository, journal.run_id),
         place=place,
         limits=Limits(
             gate_timeout_s=gate_timeout_s if gate_timeout_s is not None else config.gate_timeout,
+            stale_after_s=stale_after_s if stale_after_s is not None else config.stale_after,
             log_bytes=config.limits.log_bytes,
             file_bytes=config.limits.file_bytes,
         ),

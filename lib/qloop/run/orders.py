@@ -23,6 +23,8 @@ class Limits(Value):
     """How long commands may run and how large things may become."""
 
     gate_timeout_s: float
+    stale_after_s: float
+    """How long an agent may do nothing at all."""
     log_bytes: int
     """The most that is kept of one command's output."""
     file_bytes: int

@@ -34,6 +34,7 @@ class Wanted:
     timeout_s: float | None = None
     gate_timeout_s: float | None = None
     wave_timeout_s: float | None = None
+    stale_after_s: float | None = None
     strict_waves: bool = False
     sequential: bool = False
     accept_prd_change: bool = False

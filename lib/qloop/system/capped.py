@@ -33,10 +33,13 @@ class CappedLog:
         self._segment_bytes = max((limit_bytes // 2 - _NOTE_BYTES) // 2, 1)
         self._segments: list[BinaryIO] = []  # older first, newer last
         self._lost_bytes = 0
+        self.taken_bytes = 0
+        """How much came so far."""
         self._log = path.open("wb", buffering=0)
 
     def write(self, data: bytes) -> None:
         """Take what came next."""
+        self.taken_bytes += len(data)
         head, rest = data[: self._head_left], data[self._head_left :]
         self._head_left -= len(head)
         _write_all(self._log, head)

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from pathlib import Path
 
 from qloop.system import process
@@ -18,6 +19,7 @@ from qloop.system.cancel import Cancel
 from qloop.system.capped import CappedLog, Pump
 from qloop.system.clock import monotonic_s
 from qloop.system.identity import ProcessId, identify
+from qloop.system.liveness import Vigil
 from qloop.system.table import check_proc
 from qloop.system.tree import Marks, end_tree
 
@@ -29,6 +31,8 @@ class Ended:
     code: int | None
     """Its exit code, negative for a signal; None when lost, or when it was never started."""
     timed_out: bool = False
+    stuck: bool = False
+    """It did nothing for longer than it may."""
     cancelled: bool = False
     lost: bool = False
     """The exit status could not be read: a fault of the machine, and neither good nor bad."""
@@ -49,6 +53,7 @@ def run_logged(
     timeout_s: float,
     marks: Marks,
     cancel: Cancel | None = None,
+    stale_after_s: float | None = None,
     grace_s: float = 5.0,
     on_start: Callable[[ProcessId], None] | None = None,
     on_output: Callable[[bytes], object] | None = None,
@@ -56,10 +61,10 @@ def run_logged(
     """Run a command in its own session and end its whole tree, however it ends.
 
     Its standard input is *stdin*, then end of file; output and errors go to *log*, of at most
-    *log_bytes* (see `CappedLog`). After *timeout_s*, or once *cancel* is set, it gets SIGTERM,
-    and SIGKILL *grace_s* later. With no time at all, or cancelled before, it is not started.
-    *on_start* is told the process, *on_output* all of the output, block by block, in another
-    thread; the last block before this returns.
+    *log_bytes* (see `CappedLog`). After *timeout_s*, once *cancel* is set, or when for
+    *stale_after_s* it did nothing (see `Vigil`; its files are in *cwd*), it gets SIGTERM, and
+    SIGKILL *grace_s* later. With no time, or cancelled before, it is not started. *on_start* is
+    told the process, *on_output* the whole output by blocks, in another thread, before this ends.
     """
     refused = _not_started(timeout_s, cancel)
     if refused is not None:
@@ -71,12 +76,12 @@ def run_logged(
         stack.callback(pump.finish)
         try:
             _announce(pid, on_start)
-            exited = process.await_exit(pid, timeout_s=timeout_s, wake=_wake_of(cancel))
+            stop = _await_end(pid, timeout_s, cancel, _vigil(pid, marks, cwd, stale_after_s, kept))
             seconds = monotonic_s() - begun
         finally:
             survivors = end_tree([pid], marks, grace_s=grace_s)
             code = _read_code(pid)
-    return replace(_how(code, exited, cancel), seconds=seconds, survivors=survivors)
+    return replace(_how(code, stop), seconds=seconds, survivors=survivors)
 
 
 def _not_started(timeout_s: float, cancel: Cancel | None) -> Ended | None:
@@ -89,12 +94,46 @@ def _not_started(timeout_s: float, cancel: Cancel | None) -> Ended | None:
     return None
 
 
-def _how(code: int | None, exited: bool, cancel: Cancel | None) -> Ended:
-    cancelled = not exited and cancel is not None and cancel.is_set
+class _Stop(Enum):
+    """Why a command that still ran was ended."""
+
+    TIMEOUT = auto()
+    STUCK = auto()
+    CANCELLED = auto()
+
+
+def _vigil(
+    pid: int, marks: Marks, folder: Path, stale_after_s: float | None, kept: CappedLog
+) -> Vigil | None:
+    if stale_after_s is None:
+        return None
+    return Vigil(pid, marks, folder, stale_after_s, lambda: kept.taken_bytes)
+
+
+def _await_end(
+    pid: int, timeout_s: float, cancel: Cancel | None, vigil: Vigil | None
+) -> _Stop | None:
+    """Wait until the command ends by itself: None; or until it is to be ended, and why."""
+    deadline = monotonic_s() + timeout_s
+    while True:
+        left_s = max(0.0, deadline - monotonic_s())
+        pause_s = left_s if vigil is None else min(left_s, vigil.pause_s)
+        if process.await_exit(pid, timeout_s=pause_s, wake=_wake_of(cancel)):
+            return None
+        if cancel is not None and cancel.is_set:
+            return _Stop.CANCELLED
+        if monotonic_s() >= deadline:
+            return _Stop.TIMEOUT
+        if vigil is not None and vigil.is_stuck():
+            return _Stop.STUCK
+
+
+def _how(code: int | None, stop: _Stop | None) -> Ended:
     return Ended(
         code,
-        timed_out=not exited and not cancelled,
-        cancelled=cancelled,
+        timed_out=stop is _Stop.TIMEOUT,
+        stuck=stop is _Stop.STUCK,
+        cancelled=stop is _Stop.CANCELLED,
         lost=code is None,
     )
 

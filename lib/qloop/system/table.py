@@ -120,6 +120,23 @@ def files_written(pid: int) -> Iterator[str]:
                     yield target
 
 
+def read_cpu_s(pid: int) -> float | None:
+    """The processor time of a process and of the children that it waited for; None without one."""
+    if sys.platform != "linux":
+        import psutil
+
+        try:
+            times = psutil.Process(pid).cpu_times()
+        except (psutil.Error, OSError):
+            return None
+        return float(times.user + times.system + times.children_user + times.children_system)
+    try:
+        raw = _read(f"/proc/{pid}/stat")
+    except OSError:
+        return None
+    return sum(map(int, raw.rpartition(b")")[2].split()[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
 def check_proc() -> None:
     """Raise InternalFailure when /proc is not that of this process's pid namespace."""
     if sys.platform == "linux" and not _is_own_proc(os.getpid()):

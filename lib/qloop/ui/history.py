@@ -31,6 +31,7 @@ class AgentEnd(View):
     code: int | None
     signal: str | None
     timed_out: bool
+    stuck: bool
     seconds: float
 
 
@@ -207,6 +208,7 @@ def _agent_end(data: Mapping[str, Any]) -> AgentEnd:
         code=_whole(data.get("code")),
         signal=_text(data.get("signal")),
         timed_out=bool(data.get("timed_out")),
+        stuck=bool(data.get("stuck")),
         seconds=_number(data.get("seconds")),
     )
 

@@ -84,6 +84,8 @@ def _agent_end(event: Event) -> str:
     more = f"; process {left} could not be ended" if left else ""
     if data.get("timed_out"):
         return f"out of time after {took}{more}"
+    if data.get("stuck"):
+        return f"stuck, ended after {took}{more}"
     said = data.get("signal") or "no signal"
     return f"ended with {data.get('code')} after {took}, {said}{more}"
 

@@ -135,7 +135,8 @@ def _stage_after(event: Event) -> Stage | None:
             return Stage.AGENT
         case EventKind.AGENT_ENDED:
             claims = data.get("signal") == "STORY_PASSED" and data.get("code") == 0
-            return Stage.JUDGED if claims and not data.get("timed_out") else Stage.ENDING
+            ended = data.get("timed_out") or data.get("stuck")
+            return Stage.JUDGED if claims and not ended else Stage.ENDING
         case EventKind.GUARD_BREACHED:
             return Stage.ENDING
         case EventKind.GATE_ENDED:

@@ -171,6 +171,8 @@ def agent_words(one: Attempt) -> str:
     took = render_duration(one.agent.seconds)
     if one.agent.timed_out:
         return f"was out of time after {took}"
+    if one.agent.stuck:
+        return f"was stuck, and ended after {took}"
     return f"ended with {one.agent.code} after {took}, {one.agent.signal or 'no signal'}"
 
 
