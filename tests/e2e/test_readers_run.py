@@ -81,6 +81,39 @@ def test_an_answer_in_the_middle_of_much_output_is_found(world: World) -> None:
     assert PASSED not in log.read_text(encoding="utf-8")
 
 
+def test_output_in_a_file_of_its_own_is_read(world: World) -> None:
+    """The file's answer counts; what was printed is a log."""
+    argv = ["sh", "-c", f"echo a > a; cp '{FOLDER}/mini-passed.out' \"$1\"; echo seen", "sh"]
+    table = json.dumps([*argv, "{output_file}"])
+    extra = f'[runners.mini]\nargv = {table}\noutput = "mini-trajectory"'
+    prints(world, "text", extra)
+    world.plan({"id": "A-1", "runner": "mini"})
+
+    ran = world.run()
+    folder = world.path / ".qloop/logs/A-1/1"
+
+    assert ran.code == 0, ran.err
+    assert (folder / "output.log").read_text(encoding="utf-8") == "seen\n"
+    assert "trajectory_format" in (folder / "output.answer").read_text(encoding="utf-8")
+    assert world.events("agent.ended")[0]["data"]["turns"] == 3
+
+
+@pytest.mark.parametrize("how", ["", "mkfifo", "mkdir", "ln -s /dev/zero"])
+def test_an_output_file_that_never_came_is_no_answer(world: World, how: str) -> None:
+    """Whatever lies there instead, the attempt ends without a signal."""
+    table = json.dumps(
+        ["sh", "-c", f'echo a > a; {how or "test"} "$1"; true', "sh", "{output_file}"]
+    )
+    extra = f'[runners.mini]\nargv = {table}\noutput = "mini-trajectory"'
+    prints(world, "text", extra)
+    world.plan({"id": "A-1", "runner": "mini", "retries": {"maxAttempts": 1}})
+
+    ran = world.run()
+
+    assert ran.code == 1, ran.err
+    assert world.failures("A-1") == ["no_signal"]
+
+
 @pytest.mark.parametrize(
     ("word", "told"),
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qloop.system.files import Held, locked, open_locked, read_optional, write_atomic
+from qloop.system.files import Held, locked, open_locked, read_blocks, read_optional, write_atomic
 from system.conftest import Zoo, until
 
 
@@ -22,6 +22,25 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     assert path.read_bytes() == b"new"
     assert path.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_of_somebody_else_is_read_to_a_limit(tmp_path: Path) -> None:
+    """All of it where it is not longer, in pieces."""
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * 200_000)
+
+    assert [len(block) for block in read_blocks(path, 70_000)] == [65_536, 4_464]
+    assert b"".join(read_blocks(path, 1_000_000)) == b"x" * 200_000
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    """Neither a link nor a pipe that nobody writes into nor a folder holds a reader up."""
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "link").symlink_to(tmp_path / "secret")
+    os.mkfifo(tmp_path / "pipe")
+
+    for name in ("link", "pipe", ".", "nowhere"):
+        assert list(read_blocks(tmp_path / name, 100)) == []
 
 
 def test_a_folder_that_is_missing_is_made(tmp_path: Path) -> None:

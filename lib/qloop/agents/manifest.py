@@ -16,7 +16,11 @@ LONGEST_ARGUMENT_BYTES = 100_000
 PROMPT_PLACES = {"argument": "{prompt}", "file": "{prompt_file}"}
 """Where argv takes the prompt, for each way but standard input."""
 
-PLACEHOLDERS = ("{model}", "{prompt}", "{prompt_file}", "{worktree}", "{story}")
+OUTPUT_FILE = "{output_file}"
+"""Where argv takes the file to write its output into: read once the agent has ended, and its
+standard output is a log only."""
+
+PLACEHOLDERS = ("{model}", "{prompt}", "{prompt_file}", OUTPUT_FILE, "{worktree}", "{story}")
 
 
 class Manifest(BaseModel):

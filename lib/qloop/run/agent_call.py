@@ -8,17 +8,20 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from qloop.agents.manifest import Manifest, command
+from qloop.agents.manifest import OUTPUT_FILE, Manifest, command
 from qloop.agents.readers.table import open_reader
-from qloop.agents.reading import Reading, claimed_signal
+from qloop.agents.reading import Reader, Reading, claimed_signal
 from qloop.agents.signals import Said
 from qloop.run.briefing import encode_prompt
 from qloop.run.desk import Desk
 from qloop.state.journal import EventKind
-from qloop.system.logged import Ended, run_logged
+from qloop.system.files import read_blocks
+from qloop.system.logged import Ended, read_tail, run_logged
 from qloop.system.tree import Marks
 
 AGENT_GRACE_S = 5.0
+LONGEST_OUTPUT_BYTES = 100_000_000
+STRAY_BYTES = 64_000
 PROMPT = "prompt.md"
 
 
@@ -36,6 +39,16 @@ class AgentCall:
     """The tree it works in; `QLOOP_WORKTREE` in its environment."""
     log_name: str = "output.log"
     """Its log in the attempt's folder; the prompt lies beside it."""
+
+    @property
+    def output_name(self) -> str:
+        """The name of the file that it writes its output into, where its manifest asks for one."""
+        return f"{Path(self.log_name).stem}.answer"
+
+    @property
+    def writes_file(self) -> bool:
+        """Whether its output is in a file of its own rather than on standard output."""
+        return OUTPUT_FILE in self.runner.argv
 
     @property
     def prompt_name(self) -> str:
@@ -68,6 +81,7 @@ def call_agent(desk: Desk, call: AgentCall) -> Answered:
             "{model}": call.model or "",
             "{prompt}": data.decode() if call.runner.prompt == "argument" else "",
             "{prompt_file}": str(prompt_file),
+            OUTPUT_FILE: str(_fresh(desk.logs / call.output_name)),
             "{story}": desk.dispatch.story,
             "{worktree}": str(call.cwd),
         },
@@ -110,12 +124,25 @@ def run_call(
             worktree=str(call.cwd),
             start=desk.workspace.start,
         ),
-        on_output=reader.feed,
+        on_output=None if call.writes_file else reader.feed,
     )
-    reading = reader.finish()
+    reading = _read_file(desk, call, reader) if call.writes_file else reader.finish()
     answered = Answered(ended, reading, claim(ended, reading), log)
     _tell_end(desk, call, answered)
     return answered
+
+
+def _fresh(path: Path) -> Path:
+    """The path, where nothing is that an earlier call left."""
+    path.unlink(missing_ok=True)
+    return path
+
+
+def _read_file(desk: Desk, call: AgentCall, reader: Reader) -> Reading:
+    """What the file says that it wrote; its standard output stands outside of that."""
+    for block in read_blocks(desk.logs / call.output_name, LONGEST_OUTPUT_BYTES):
+        reader.feed(block)
+    return replace(reader.finish(), stray=read_tail(desk.logs / call.log_name, STRAY_BYTES))
 
 
 def _marks(desk: Desk, cwd: Path) -> Marks:
