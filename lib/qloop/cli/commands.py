@@ -62,6 +62,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("watch", "qloop.cli.look", "Watch the run that is on, live."),
             Entry("show", "qloop.cli.look", "Show all that is known of one story."),
             Entry("logs", "qloop.cli.look", "Show what a story's agent printed."),
+            Entry("budget", "qloop.cli.look", "Show what agents cost, and what is reserved."),
             Entry("report", "qloop.cli.look", "Write what became of the plan to one page."),
             Entry("doctor", "qloop.cli.look", "Check git, runners and this repository."),
         ),

@@ -1,4 +1,4 @@
-"""Looking: `status`, `watch`, `show`, `logs`, `doctor`, and the overview of bare `qloop`."""
+"""Looking: at the plan, a run, a story, costs, this machine, and where things stand."""
 
 from pathlib import Path
 from typing import Any
@@ -88,6 +88,20 @@ def report(out: Path | None, form: Any, run: str | None, quantum: Path | None) -
     from qloop.cli.reporting import report_here
 
     return report_here(quantum, out, form, run)
+
+
+@click.command("budget")
+@quantum_option
+@json_option
+def budget(quantum: Path | None, as_json: bool) -> int:
+    """Show what agents cost: by story, role, runner and model, and what is reserved.
+
+    A cost is what the agent reported, else its tokens at the prices that come with qloop, else a
+    guess, which is marked with ~.
+    """
+    from qloop.cli.spending import show_budget_here
+
+    return show_budget_here(quantum, as_json=as_json)
 
 
 @click.command("doctor")

@@ -71,6 +71,13 @@ RUN_OPTIONS = (
         is_flag=True,
         help="Take the PRD's present content as the one that the plan was made from.",
     ),
+    click.option(
+        "--budget",
+        "budget_usd",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="USD",
+        help="Start no agent any more once this is spent or reserved.  [default: no limit]",
+    ),
     click.option("--dry-run", is_flag=True, help="Print the waves that would run; change nothing."),
     click.option("--json", "as_json", is_flag=True, help="Events as NDJSON on standard output."),
     click.option(

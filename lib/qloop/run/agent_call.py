@@ -1,17 +1,19 @@
 """Starting an agent, of whatever role: its prompt handed over, its output kept and read.
 
 What it answered is a claim; what counts is for the caller to find out.
-Errors: PromptTooLong; OSError when it cannot be started; InternalFailure for a lost log.
+Errors: PromptTooLong; OSError when it cannot be started; InternalFailure for a lost log;
+BudgetReached where the budget has nothing left for it.
 """
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from qloop.agents.manifest import OUTPUT_FILE, Manifest, command
+from qloop.agents.manifest import OUTPUT_FILE, SHELL, Manifest, command
 from qloop.agents.readers.table import open_reader
 from qloop.agents.reading import Reader, Reading, claimed_signal
 from qloop.agents.signals import Said
+from qloop.run import purse
 from qloop.run.briefing import encode_prompt
 from qloop.run.desk import Desk
 from qloop.state.journal import EventKind
@@ -102,6 +104,7 @@ def run_call(
     claim: Callable[[Ended, Reading], Said] = said_in_answer,
 ) -> Answered:
     """`call_agent` for a command line that stands already; *claim* tells what its end says."""
+    reserved = purse.claim(desk, _payment(desk, call))
     log = desk.logs / call.log_name
     reader = open_reader(call.runner.output)
     ended = run_logged(
@@ -129,6 +132,9 @@ def run_call(
     reading = _read_file(desk, call, reader) if call.writes_file else reader.finish()
     answered = Answered(ended, reading, claim(ended, reading), log)
     _tell_end(desk, call, answered)
+    if call.runner.name != SHELL:
+        facts = purse.settled_facts(_payment(desk, call), reserved, reading)
+        desk.emit(EventKind.BUDGET_SETTLED, **facts)
     return answered
 
 
@@ -143,6 +149,18 @@ def _read_file(desk: Desk, call: AgentCall, reader: Reader) -> Reading:
     for block in read_blocks(desk.logs / call.output_name, LONGEST_OUTPUT_BYTES):
         reader.feed(block)
     return replace(reader.finish(), stray=read_tail(desk.logs / call.log_name, STRAY_BYTES))
+
+
+def _payment(desk: Desk, call: AgentCall) -> purse.Call:
+    dispatch = desk.dispatch
+    return purse.Call(
+        role=call.role,
+        runner=call.runner.name,
+        model=call.model,
+        wave=desk.wave,
+        story=dispatch.story,
+        attempt=dispatch.attempt,
+    )
 
 
 def _marks(desk: Desk, cwd: Path) -> Marks:

@@ -56,7 +56,10 @@ def attempt(order: AttemptOrder, watch: Watch) -> Outcome:
         f"{BRANCH_PREFIX}{order.dispatch.story}",
         order.start,
     )
-    desk = Desk(order.terms, order.wave, order.dispatch, workspace, watch.emit, watch.cancel)
+    tickets = {one.role: one for one in order.dispatch.reserved}
+    desk = Desk(
+        order.terms, order.wave, order.dispatch, workspace, watch.emit, watch.cancel, tickets
+    )
     try:
         desk.logs.mkdir(parents=True, exist_ok=True)
         ready, failed = _set_up(desk, repository, order.commands.setup, order.commands.copy_files)

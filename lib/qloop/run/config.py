@@ -67,15 +67,22 @@ Duration = Annotated[
 
 
 Number = Annotated[int, Strict()]
+Dollars = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
 
 
 class FileLimits(BaseModel):
-    """The `[limits]` table. Units: bytes."""
+    """The `[limits]` table. Units: bytes; United States dollars (`_usd`)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     log_bytes: Number = Field(default=10_000_000, ge=10_000)
     file_bytes: Number = Field(default=50_000_000, ge=1)
+    budget_usd: Dollars | None = Field(
+        default=None, description="What the agents of one run may cost."
+    )
+    story_budget_usd: Dollars | None = Field(
+        default=None, description="What the agents of one story may cost, over all runs."
+    )
 
 
 class Checks(BaseModel):

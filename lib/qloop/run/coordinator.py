@@ -28,13 +28,13 @@ from qloop.run.orders import (
     AttemptOrder,
     Commands,
     Dispatch,
-    Failed,
     Outcome,
     Report,
     Settled,
     WaveOrder,
 )
 from qloop.run.records import Records, review_documents, story_document
+from qloop.run.unlanded import settle_failed, settle_fault
 from qloop.state.journal import EventKind, Journal
 from qloop.state.store import Store, store_for
 from qloop.system.cancel import Cancel
@@ -144,11 +144,11 @@ class Coordinator:
         fault = future.exception()
         try:
             if fault is not None:
-                settled = _settled(dispatch, failed=infra(fault))
+                settled = settle_fault(dispatch, fault)
             else:
                 settled = self._reviewed(dispatch, future.result())
         except (QloopError, OSError) as exc:
-            settled = _settled(dispatch, failed=infra(exc))
+            settled = settle_fault(dispatch, exc)
         settled = settled.model_copy(update={"seconds": round(seconds, 3)})
         try:
             self.records.write_progress(settled)
@@ -167,7 +167,7 @@ class Coordinator:
             emit(EventKind.REVIEW_ENDED, review=written)
             self.records.write_reviews(dispatch.story, written)
         if outcome.failed is not None:
-            return _settled(dispatch, failed=outcome.failed)
+            return settle_failed(dispatch, outcome.failed)
         lander = Lander(
             repository=self._repository,
             terms=self.order.terms,
@@ -267,12 +267,6 @@ def unmet_precondition(plan: Plan, story_ids: list[str]) -> str:
     return ""
 
 
-def infra(fault: BaseException) -> Failed:
-    """A fault of git, the machine or qloop itself, which the story is not charged for."""
-    kind = "" if isinstance(fault, QloopError) else f"{type(fault).__name__}: "
-    return Failed.infra(f"{kind}{fault}")
-
-
 def say(signal: str, out: Callable[[str], Any]) -> int:
     """Say the wave's one signal and return the exit code that goes with it."""
     out(render_signal(signal) + "\n")
@@ -283,15 +277,6 @@ def report_stream(descriptor: int) -> IO[str]:
     """The pipe to the driver, not handed on to what this process starts."""
     os.set_inheritable(descriptor, False)
     return os.fdopen(descriptor, "w", encoding="utf-8")
-
-
-def _settled(dispatch: Dispatch, *, failed: Failed) -> Settled:
-    return Settled(
-        story=dispatch.story,
-        attempt=dispatch.attempt,
-        attempt_id=dispatch.attempt_id,
-        failed=failed,
-    )
 
 
 def _note_repair(journal: Journal, wave: str, text: str) -> None:

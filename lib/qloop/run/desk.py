@@ -5,7 +5,7 @@ A desk is what attempt, gates and landing share about one dispatch of one story.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from qloop.agents.manifest import Manifest
 from qloop.repo.marks import agent_git_environment
 from qloop.repo.settings import PersonSettings
 from qloop.repo.workspace import Workspace
-from qloop.run.orders import Dispatch, Terms
+from qloop.run.orders import Dispatch, Reserved, Terms
 from qloop.system.cancel import Cancel
 from qloop.system.tree import Marks
 
@@ -32,6 +32,8 @@ class Desk:
     workspace: Workspace
     emit: Emit
     cancel: Cancel
+    tickets: dict[str, Reserved] = field(default_factory=dict)
+    """What is reserved for the attempt's agents and not used yet, by role."""
 
     @property
     def logs(self) -> Path:

@@ -2,7 +2,7 @@
 
 import heapq
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from qloop.run import prepare, recover
 from qloop.run.desk import logs_folder
 from qloop.run.launch import Ahead
 from qloop.run.opening import Opened
-from qloop.run.orders import Dispatch, WaveOrder
+from qloop.run.orders import Dispatch, Reserved, WaveOrder
 from qloop.run.records import execution_of
 from qloop.run.settle import End
 from qloop.run.wave import Wave, start_wave
@@ -22,6 +22,8 @@ from qloop.state.journal import EventKind
 from qloop.state.ownership import DRIVER
 from qloop.system.clock import utc_now
 from qloop.system.errors import BadInput, RunnerUnavailable
+
+NOTHING: Mapping[str, tuple[Reserved, ...]] = {}
 
 
 @dataclass(slots=True)
@@ -54,9 +56,13 @@ class Counter:
 
     highest: dict[str, int]
 
+    def peek(self, story: str) -> int:
+        """The number that `next` would give."""
+        return self.highest.get(story, 0) + 1
+
     def next(self, story: str) -> int:
         """A number that this story never had."""
-        number = self.highest[story] = self.highest.get(story, 0) + 1
+        number = self.highest[story] = self.peek(story)
         return number
 
 
@@ -94,10 +100,14 @@ def start(
     slots: Slots,
     counter: Counter,
     ahead: Ahead,
+    reserved: Mapping[str, tuple[Reserved, ...]],
 ) -> Wave:
-    """Mark the stories, journal their attempts, and start the wave's coordinator."""
+    """Mark the stories, journal their attempts, and start the wave's coordinator.
+
+    *reserved* is what there is for each story's agents.
+    """
     number = (plan.execution.current_wave or 0) + 1
-    order = hand_out(opened, f"wave-{number}", stories, slots, counter)
+    order = hand_out(opened, f"wave-{number}", stories, slots, counter, reserved)
     _mark(opened, order, number)
     wave = start_wave(order, _limit_s(opened, plan, order), (opened.lock,), ahead)
     opened.journal.append(
@@ -110,10 +120,18 @@ def start(
 
 
 def hand_out(
-    opened: Opened, wave_id: str, stories: Sequence[Story], slots: Slots, counter: Counter
+    opened: Opened,
+    wave_id: str,
+    stories: Sequence[Story],
+    slots: Slots,
+    counter: Counter,
+    reserved: Mapping[str, tuple[Reserved, ...]] = NOTHING,
 ) -> WaveOrder:
     """A wave's order, each of its attempts numbered, named and journaled."""
-    dispatches = tuple(_dispatch(opened, story, slots.take(), counter) for story in stories)
+    dispatches = tuple(
+        _dispatch(opened, story, slots.take(), counter, reserved.get(story.id, ()))
+        for story in stories
+    )
     for one in dispatches:
         logs_folder(opened.terms, one).mkdir(parents=True, exist_ok=True)
         opened.journal.append(
@@ -142,7 +160,9 @@ def tidy(opened: Opened, wave: Wave, end: End) -> None:
         opened.journal.append(EventKind.STATE_REPAIRED, wave=wave.wave_id, text=text)
 
 
-def _dispatch(opened: Opened, story: Story, slot: int, counter: Counter) -> Dispatch:
+def _dispatch(
+    opened: Opened, story: Story, slot: int, counter: Counter, reserved: tuple[Reserved, ...]
+) -> Dispatch:
     number = counter.next(story.id)
     return Dispatch(
         story=story.id,
@@ -152,6 +172,7 @@ def _dispatch(opened: Opened, story: Story, slot: int, counter: Counter) -> Disp
         model=prepare.find_route(story, opened.wanted, opened.config).model,
         timeout_s=prepare.story_timeout_s(story, opened.wanted, opened.config),
         slot=slot,
+        reserved=reserved,
     )
 
 

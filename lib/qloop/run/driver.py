@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from qloop.plan.dag import blockers, has_more, next_wave, standing
 from qloop.plan.model import Phase, Plan, Story
 from qloop.run import dispatch, ledger
+from qloop.run.affording import afford
 from qloop.run.base import gate_base
 from qloop.run.launch import Ahead
 from qloop.run.opening import Opened
-from qloop.run.orders import Dispatch, Failed, Settled
+from qloop.run.orders import Dispatch, Failed, Reserved, Settled
+from qloop.run.purse import RAISE_IT
 from qloop.run.settle import (
     OUT_OF_TIME,
     STOPPED,
@@ -67,6 +69,8 @@ class Driver:
     """Uncharged failures in a row, by story."""
     stopped: dict[str, str] = field(default_factory=dict)
     """Stories that this run starts no more, and why."""
+    unpaid: set[str] = field(default_factory=set)
+    """Those among them whose own budget has nothing left."""
     blocked_waves: dict[tuple[str, ...], int] = field(default_factory=dict)
     """How often a wave of these stories was BLOCKED."""
     stuck: str | None = None
@@ -129,10 +133,26 @@ class Driver:
             if refused:
                 self.stopped |= refused
                 continue
-            self._start(selector, plan, stories)
+            found = afford(self.opened, stories, self.counter)
+            self.stopped |= found.stopped
+            self.unpaid |= found.stopped.keys()
+            if found.granted:
+                self._start(selector, plan, stories, found.granted)
+            elif found.refused is not None:
+                if not (self.waves and found.refused.may_change):
+                    self.waiting = f"{found.refused.text}; {RAISE_IT}"
+                return
 
-    def _start(self, selector: selectors.BaseSelector, plan: Plan, stories: list[Story]) -> None:
-        wave = dispatch.start(self.opened, plan, stories, self.slots, self.counter, self.ahead)
+    def _start(
+        self,
+        selector: selectors.BaseSelector,
+        plan: Plan,
+        stories: list[Story],
+        paid: dict[str, tuple[Reserved, ...]],
+    ) -> None:
+        """Start a wave of the stories that are paid for."""
+        chosen = [story for story in stories if story.id in paid]
+        wave = dispatch.start(self.opened, plan, chosen, self.slots, self.counter, self.ahead, paid)
         self.started += 1
         self.waves[wave.wave_id] = wave
         selector.register(wave.reports, selectors.EVENT_READ, lambda: self._hear(selector, wave))
@@ -208,6 +228,7 @@ class Driver:
         landed = ledger.find_landed(self.opened, one)
         if landed is not None and told is None:
             ledger.fill_records(self.opened, one)
+        self.opened.purse.close(one, died=told is None)
         settlement = settle(landed, told, end)
         ledger.write_settlement(self.opened, wave.wave_id, one, settlement, landed, told)
         self.slots.release(one.slot)
@@ -231,6 +252,7 @@ class Driver:
     def _blocked(self, wave: Wave) -> None:
         """The coordinator found a precondition unmet: its stories are pending again."""
         for one in list(wave.unsettled.values()):
+            self.opened.purse.close(one, died=False)
             ledger.write_back(self.opened, one)
             self.slots.release(one.slot)
         wave.unsettled.clear()
@@ -250,10 +272,10 @@ class Driver:
             return Ending("COMPLETE", 0)
         if self.waiting is not None:
             return Ending("WAITING", 3, (self.waiting,))
-        reasons = [f"{story}: {why}" for story, why in self.stopped.items()]
+        reasons = tuple(f"{story}: {why}" for story, why in self.stopped.items())
         if self.stuck is not None:
             return Ending("BLOCKED", 1, (self.stuck, *reasons))
         if next_wave(plan, free_slots=1, running=(), excluded=self.stopped):
             return Ending("MAX_ITERATIONS", 2, (f"waves run, as many as asked: {self.started}",))
-        reasons += blockers(plan, self.stopped).values()
-        return Ending("BLOCKED", 1, tuple(reasons))
+        reasons = (*reasons, *blockers(plan, self.stopped).values())
+        return Ending("WAITING", 3, reasons) if self.unpaid else Ending("BLOCKED", 1, reasons)

@@ -29,6 +29,7 @@ from qloop.run.config import Config, load_config
 from qloop.run.orders import Limits, Place, Terms
 from qloop.run.planning import make_plan
 from qloop.run.prepare import Prd, Wanted
+from qloop.run.purse import Purse, open_purse
 from qloop.run.remarks import find_remarks
 from qloop.state.journal import EventKind, Journal
 from qloop.state.ownership import DRIVER, PLAN
@@ -50,6 +51,7 @@ class Opened:
     config: Config
     wanted: Wanted
     lock: int
+    purse: Purse
     notes: list[str] = field(default_factory=list)
     """What was repaired or is worth knowing, for people."""
 
@@ -243,12 +245,14 @@ def _open(
             stale_after_s=stale_after_s if stale_after_s is not None else config.stale_after,
             log_bytes=config.limits.log_bytes,
             file_bytes=config.limits.file_bytes,
+            run_usd=wanted.budget_usd or config.limits.budget_usd,
+            story_usd=config.limits.story_budget_usd,
         ),
         settings=read_settings(repository).to_dict(),
         env_pass=config.env_pass,
         block=config.checks.block,
     )
-    return Opened(repository, store, journal, terms, config, wanted, lock)
+    return Opened(repository, store, journal, terms, config, wanted, lock, open_purse(terms))
 
 
 def _recover(opened: Opened, former: holder.Holder | None) -> None:
@@ -259,6 +263,9 @@ def _recover(opened: Opened, former: holder.Holder | None) -> None:
     why = f"left by {former.label}" if former else "left by a run that is gone"
     repairs += recover.tidy_workspaces(opened.repository, lambda _: True, why)
     recover.release_starts(opened.repository)
+    if opened.purse.limits.is_set and (dead := opened.purse.close_dead()):
+        agents = "1 agent" if dead == 1 else f"{dead} agents"
+        repairs.append(f"{agents} of runs that are gone: paid as was reserved for them")
     for text in repairs:
         _note(opened.journal, text)
 

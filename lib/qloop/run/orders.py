@@ -29,6 +29,10 @@ class Limits(Value):
     """The most that is kept of one command's output."""
     file_bytes: int
     """The largest file that may land."""
+    run_usd: float | None = None
+    """The most that the agents of a run may cost, in dollars."""
+    story_usd: float | None = None
+    """The most that one story's agents may cost, over all runs."""
 
 
 class Place(Value):
@@ -65,6 +69,15 @@ class Terms(Value):
     """Whether what the checks find between two stories of a wave keeps the later one out."""
 
 
+class Reserved(Value):
+    """What is kept back for one call of an agent. Units: United States dollars."""
+
+    role: str
+    call: str
+    """The call's name in the journal."""
+    usd: float
+
+
 class Dispatch(Value):
     """One story handed out once."""
 
@@ -76,6 +89,8 @@ class Dispatch(Value):
     model: str | None
     timeout_s: float
     slot: int
+    reserved: tuple[Reserved, ...] = ()
+    """What is reserved for its agents, where there is a budget."""
 
 
 class WaveOrder(Value):

@@ -38,6 +38,7 @@ class Wanted:
     strict_waves: bool = False
     sequential: bool = False
     accept_prd_change: bool = False
+    budget_usd: float | None = None
 
     @property
     def wish(self) -> Wish:

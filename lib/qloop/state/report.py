@@ -1,6 +1,6 @@
 """What became of each story in a run: the value that summary, `status` and `show` draw. Pure.
 
-Units: seconds.
+Units: seconds; United States dollars (`_usd`).
 """
 
 from collections import Counter
@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from qloop.plan.model import Plan, Status, Story
 from qloop.state.journal import Event, EventKind
+from qloop.state.spending import ESTIMATED, UNUSED, Book, total_usd
 from qloop.system.clock import parse_utc
 
 _LANDINGS = (EventKind.STORY_LANDED, EventKind.STORY_SETTLED)
@@ -40,6 +41,10 @@ class StoryReport(BaseModel):
     """It passed, but at least one of its reviews rests on no command."""
     landed: str | None = None
     """The commit that landed in this run."""
+    cost_usd: float | None = None
+    """What its agents cost; None where none was paid for."""
+    estimated_usd: float = 0.0
+    """The part of *cost_usd* that is a guess."""
 
 
 class RunReport(BaseModel):
@@ -87,7 +92,19 @@ def _report_story(story: Story, events: Sequence[Event], newest: str) -> StoryRe
         reason=None if passed else _last_reason(story, events),
         unverified=passed and _is_unverified(story),
         landed=_last_landed(events),
+        **costs_of(events),
     )
+
+
+def costs_of(events: Iterable[Event]) -> dict[str, float]:
+    """`cost_usd` and `estimated_usd` of the agents in *events*; empty where none was paid for."""
+    book = Book()
+    book.take(events)
+    paid = [one for one in book.calls.values() if one.cost_micros and one.source != UNUSED]
+    if not paid:
+        return {}
+    guessed = (one for one in paid if one.source == ESTIMATED)
+    return {"cost_usd": total_usd(paid), "estimated_usd": total_usd(guessed)}
 
 
 def _seconds_at_work(events: Iterable[Event], newest: str) -> float:

@@ -1,6 +1,6 @@
 """What the journal knows of a plan's attempts, as values that text and JSON are drawn from. Pure.
 
-Units: seconds; timestamps are UTC, RFC 3339.
+Units: seconds; United States dollars (`_usd`); timestamps are UTC, RFC 3339.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from qloop.plan.model import Failure, Plan, Status, Story
 from qloop.state.journal import Event, EventKind
+from qloop.state.report import costs_of
 from qloop.system.clock import parse_utc
 
 
@@ -69,6 +70,10 @@ class Attempt(View):
     log: str | None = None
     landed: str | None = None
     """The commit on the line."""
+    cost_usd: float | None = None
+    """What its agents cost; None where none was paid for."""
+    estimated_usd: float = 0.0
+    """The part of *cost_usd* that is a guess."""
     salvage_ref: str | None = None
     salvage_commit: str | None = None
 
@@ -156,6 +161,7 @@ def _attempt(
             gates.append(_gate(event.data))
     ref, commit = salvaged.get(number, (None, None))
     changes |= {"gates": tuple(gates), "salvage_ref": ref, "salvage_commit": commit}
+    changes |= costs_of(events)
     changes["seconds"] = _seconds(changes.get("started_at"), changes.get("ended_at"))
     return made.model_copy(update=changes)
 

@@ -13,6 +13,7 @@ from qloop.ui.markup import Markup, element, joined
 from qloop.ui.report_parts import (
     attempts_words,
     changed_words,
+    cost_words,
     notes_of,
     prose,
     run_words,
@@ -106,7 +107,7 @@ def _outcome(report: Report, now: datetime) -> Markup:
 
 
 def _table(report: Report) -> Markup:
-    names = ("story", "title", "status", "attempts", "time", "changed")
+    names = ("story", "title", "status", "attempts", "time", "cost", "changed")
     return table_of(names, [_row(one) for one in report.stories])
 
 
@@ -121,6 +122,7 @@ def _row(one: StoryPart) -> Markup:
         element("td", mark(status), story_word(one), class_="word"),
         element("td", attempts_words(one), class_="word"),
         element("td", took, class_="number"),
+        element("td", cost_words(one), class_="number"),
         element("td", changed_words(one), class_="word"),
     )
 

@@ -15,6 +15,7 @@ from qloop.ui.report_parts import (
     attempt_head,
     attempts_words,
     changed_words,
+    cost_words,
     gate_word,
     notes_of,
     review_words,
@@ -85,13 +86,14 @@ def _outcome(report: Report, now: datetime) -> Iterator[str]:
     yield from (f"- **{plain(note)}**" for note in notes_of(report))
     yield ""
     yield from _table(
-        ("story", "title", "status", "attempts", "time", "changed"), map(_row, report.stories)
+        ("story", "title", "status", "attempts", "time", "cost", "changed"),
+        map(_row, report.stories),
     )
 
 
 def _row(one: StoryPart) -> tuple[str, ...]:
     took = render_duration(one.standing.seconds) if one.standing.seconds else ""
-    words = (story_word(one), attempts_words(one), took, changed_words(one))
+    words = (story_word(one), attempts_words(one), took, cost_words(one), changed_words(one))
     return (plain(one.story.id), plain(one.story.title or ""), *map(plain, words))
 
 

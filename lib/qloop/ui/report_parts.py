@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from qloop.plan.model import ReviewPart, Status
 from qloop.state.report import UNVERIFIED
 from qloop.system.clock import render_duration
+from qloop.ui.amounts import render_cost
 from qloop.ui.history import Attempt, GateRun
 from qloop.ui.report_view import Report, RunPart, StoryPart
 from qloop.ui.story import attempt_words
@@ -57,6 +58,11 @@ def attempts_words(one: StoryPart) -> str:
     return f"{tries}, {charged} charged" if charged else str(tries or "")
 
 
+def cost_words(one: StoryPart) -> str:
+    """What its agents cost."""
+    return render_cost(one.standing.cost_usd, one.standing.estimated_usd)
+
+
 def changed_words(one: StoryPart) -> str:
     """How much its landed commit changed."""
     if one.changed is None:
@@ -93,7 +99,9 @@ def attempt_head(one: Attempt) -> str:
 def attempt_facts(one: Attempt) -> str:
     """Where and when it was made."""
     took = f"took {render_duration(one.seconds)}" if one.seconds is not None else None
-    known = (one.runner, one.wave, took, one.started_at, one.run)
+    cost = render_cost(one.cost_usd, one.estimated_usd)
+    paid = f"cost {cost}" if cost else None
+    known = (one.runner, one.wave, took, paid, one.started_at, one.run)
     return ", ".join(part for part in known if part)
 
 

@@ -1,6 +1,6 @@
 """Where a plan stands: every story, the run at work, the branch and its line; text or JSON.
 
-Units: seconds; timestamps are UTC, RFC 3339.
+Units: seconds; United States dollars (`_usd`); timestamps are UTC, RFC 3339.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,9 +12,10 @@ from qloop.state.journal import Event, EventKind
 from qloop.state.report import StoryReport, build_report
 from qloop.system.clock import render_duration
 from qloop.ui import console
+from qloop.ui.amounts import render_cost
 from qloop.ui.history import View, events_of_plan, first_line, parse_moment
 
-COLUMNS = ("story", "title", "status", "wave", "failures", "time", "why")
+COLUMNS = ("story", "title", "status", "wave", "failures", "time", "cost", "why")
 LONGEST_WHY = 120
 COUNTED = (Status.PASSED, Status.IN_PROGRESS, Status.PENDING, Status.FAILED, Status.BLOCKED)
 
@@ -67,6 +68,10 @@ class StoryView(View):
     """Why it can never run as things stand."""
     unverified: bool
     landed: str | None
+    cost_usd: float | None
+    """What its agents cost; None where none was paid for."""
+    estimated_usd: float
+    """The part of *cost_usd* that is a guess."""
 
 
 class StatusView(View):
@@ -172,6 +177,8 @@ def _view(story: Story, report: StoryReport, passed: set[str], blocked: str | No
         blocked_by=blocked,
         unverified=report.unverified,
         landed=report.landed,
+        cost_usd=report.cost_usd,
+        estimated_usd=report.estimated_usd,
     )
 
 
@@ -184,6 +191,7 @@ def _row(story: StoryView, view: StatusView, now: datetime) -> tuple[str, ...]:
         story.wave or "",
         f"{story.attempts}/{story.max_attempts}",
         _time(story, now),
+        render_cost(story.cost_usd, story.estimated_usd),
         why if len(why) <= LONGEST_WHY else why[: LONGEST_WHY - 1] + "…",
     )
 

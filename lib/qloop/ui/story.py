@@ -12,6 +12,7 @@ from qloop.plan.model import Plan, ReviewPart, Status, Story, Task
 from qloop.state.journal import Event
 from qloop.system.clock import render_duration
 from qloop.ui import console
+from qloop.ui.amounts import render_cost
 from qloop.ui.findings import finding_lines, findings_about
 from qloop.ui.history import Attempt, GateRun, View, attempts_of, events_of_plan
 from qloop.ui.status import StatusView, StoryView
@@ -141,7 +142,8 @@ def _attempt(one: Attempt) -> Iterator[str]:
     yield f"  attempt {number}{f' ({where})' if where else ''}: {attempt_words(one)}"
     if one.started_at:
         took = f", took {render_duration(one.seconds)}" if one.seconds is not None else ""
-        yield f"    started {one.started_at}{took}"
+        cost = render_cost(one.cost_usd, one.estimated_usd)
+        yield f"    started {one.started_at}{took}{f', cost {cost}' if cost else ''}"
     if one.agent is not None:
         yield f"    agent {agent_words(one)}"
     yield from (f"    {_gate(gate)}" for gate in one.gates)

@@ -8,15 +8,19 @@ from qloop.state.journal import Event
 from qloop.state.report import StoryReport, build_report
 from qloop.system.clock import render_duration
 from qloop.ui import console
+from qloop.ui.amounts import render_cost
 from qloop.ui.findings import count_findings
 
-COLUMNS = ("story", "title", "status", "wave", "attempts", "time")
+COLUMNS = ("story", "title", "status", "wave", "attempts", "time", "cost")
 
 
 def show_summary(plan: Plan, events: Sequence[Event], signal: str, reasons: Sequence[str]) -> None:
     """The summary table, the reasons, what no command judged, and the run's signal."""
     report = build_report(plan, events)
     console.table(COLUMNS, [_row(story) for story in report.stories])
+    costs = [story for story in report.stories if story.cost_usd is not None]
+    if costs:
+        console.say(f"its agents cost {_total(costs)}")
     for reason in reasons:
         console.say(reason)
     unverified = [story.id for story in report.stories if story.unverified]
@@ -29,6 +33,11 @@ def show_summary(plan: Plan, events: Sequence[Event], signal: str, reasons: Sequ
     console.result(render_signal(signal))
 
 
+def _total(costs: Sequence[StoryReport]) -> str:
+    estimated_usd = sum(story.estimated_usd for story in costs)
+    return render_cost(sum(story.cost_usd or 0.0 for story in costs), estimated_usd)
+
+
 def _row(story: StoryReport) -> tuple[str, ...]:
     status = f"{story.status} (unverified)" if story.unverified else str(story.status)
     return (
@@ -38,4 +47,5 @@ def _row(story: StoryReport) -> tuple[str, ...]:
         ", ".join(story.waves),
         str(story.attempts) if story.attempts else "",
         render_duration(story.seconds) if story.attempts else "",
+        render_cost(story.cost_usd, story.estimated_usd),
     )

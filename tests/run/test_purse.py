@@ -1,0 +1,84 @@
+"""The purse of a run: one for however many processes, and it outlives all of them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from qloop.run.orders import Reserved
+from qloop.run.purse import Call, Purse
+from qloop.state.budget import Limits, Refused
+from qloop.state.journal import EventKind, Journal
+from qloop.state.spending import Book, to_micros
+
+LIMIT_USD = 5.0
+SPENDER = """
+import sys
+from pathlib import Path
+from qloop.run.orders import Reserved
+from qloop.run.purse import Call, Purse
+from qloop.state.budget import Limits
+from qloop.state.journal import EventKind, Journal
+journal = Journal(Path(sys.argv[1]), "r-1")
+purse = Purse(journal, Limits(run_usd=5.0))
+for number in range(8):
+    found = purse.reserve(Call("implementer", "claude", None, story=f"{sys.argv[2]}-{number}"))
+    if isinstance(found, Reserved) and number % 2:
+        facts = {"call": found.call, "role": "implementer", "runner": "claude", "model": None}
+        journal.append(EventKind.BUDGET_SETTLED, **facts, usd=0.4, source="reported")
+"""
+
+
+def journal_in(folder: Path) -> Journal:
+    """A journal of a run that has begun."""
+    journal = Journal(folder / "events.jsonl", "r-1")
+    journal.append(EventKind.RUN_STARTED, branch="ql/x")
+    return journal
+
+
+def test_processes_never_reserve_more_than_there_is(tmp_path: Path) -> None:
+    """After every reservation, by whichever process, the limit holds."""
+    journal = journal_in(tmp_path)
+    words = [sys.executable, "-c", SPENDER, str(journal.path)]
+    started = [subprocess.Popen([*words, name]) for name in "ABC"]
+
+    assert [one.wait() for one in started] == [0, 0, 0]
+    book, granted = Book(), 0
+    for event in journal.events():
+        book.take([event])
+        if event.event is EventKind.BUDGET_RESERVED:
+            granted += 1
+            held = book.of_run("r-1")
+            assert held.spent_micros + held.reserved_micros <= to_micros(LIMIT_USD)
+    assert granted >= 5
+
+
+def test_what_is_reserved_is_seen_by_the_next_process(tmp_path: Path) -> None:
+    """A purse that is opened anew knows what is reserved, and settles what is dead."""
+    journal = journal_in(tmp_path)
+    limits = Limits(run_usd=1.0)
+    call = Call("implementer", "claude", "opus", story="A-1", attempt=1)
+    first = Purse(journal, limits).reserve(call)
+
+    refused = Purse(journal, limits).reserve(call)
+    closed = Purse(journal, limits).close_dead()
+    again = Purse(journal, limits).close_dead()
+
+    assert isinstance(first, Reserved)
+    assert isinstance(refused, Refused)
+    assert refused.may_change
+    assert (closed, again) == (1, 0)
+    settled = journal.events()[-1]
+    assert (settled.story, settled.attempt) == ("A-1", 1)
+    assert (settled.data["usd"], settled.data["source"]) == (1.0, "estimated")
+
+
+def test_without_a_limit_nothing_is_reserved(tmp_path: Path) -> None:
+    """Nor is the journal touched; and a story's own commands are never paid for."""
+    journal = journal_in(tmp_path)
+
+    free = Purse(journal, Limits()).reserve(Call("implementer", "claude", None))
+    shell = Purse(journal, Limits(run_usd=0.1)).reserve(Call("implementer", "shell", None))
+
+    assert free is None
+    assert shell is None
+    assert len(journal.events()) == 1
