@@ -92,6 +92,27 @@ def test_uncommitted_work_becomes_a_commit_on_head(world: World, ws: Workspace) 
     assert {"120000 run.sh", "100755 dir/c.txt"} <= set(modes.splitlines())
 
 
+def test_no_trick_of_time_or_place_hides_a_change(world: World, ws: Workspace) -> None:
+    """Same size and times as before, or the old file seen through a link to its folder."""
+    before = (ws.tree / "a.txt").stat()
+    (ws.tree / "a.txt").write_text("z\n", encoding="utf-8")
+    os.utime(ws.tree / "a.txt", ns=(before.st_atime_ns, before.st_mtime_ns))
+    (ws.tree / "dir").rename(ws.tree / "moved")
+    (ws.tree / "dir").symlink_to("moved")
+    kept = world.salvage(ws)
+
+    assert world.content(kept.tip, "a.txt") == "z\n"
+    assert world.files(kept.tip) == ["README.md", "a.txt", "dir", "moved/b.txt", "moved/c.txt"]
+
+
+def test_without_the_first_index_every_file_is_compared(world: World, ws: Workspace) -> None:
+    """It may have been lost with a crash, or be of another run's make."""
+    ws.first_index.unlink()
+    write(ws.tree, {"a.txt": "z\n", "new.txt": "n\n"})
+
+    assert world.salvage(ws).changed_paths == ("a.txt", "new.txt")
+
+
 def test_the_worktree_is_left_as_it_is(world: World, ws: Workspace) -> None:
     """Salvage moves no branch and stages nothing."""
     write(ws.tree, {"new.txt": "n\n", "a.txt": "changed\n"})

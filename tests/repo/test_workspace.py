@@ -242,7 +242,8 @@ def test_a_removed_workspace_leaves_nothing(world: World) -> None:
     assert remove_workspace(ws)
     assert list(world.base.iterdir()) == []
     assert find_workspaces(world.repository) == ()
-    del before[f"qloop/workspaces/{NAME}.json"]
+    for kind in ("json", "index"):
+        del before[f"qloop/workspaces/{NAME}.{kind}"]
     assert picture(world.repo.path / ".git") == before
 
 

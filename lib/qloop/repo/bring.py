@@ -31,6 +31,11 @@ def bring_files(
     return tuple(path for path in wanted if _copy(root, ws.tree, path))
 
 
+def brings_nothing(repository: Repository, copy_files: Sequence[str]) -> bool:
+    """Whether no file is asked for by either way."""
+    return not copy_files and not lies_there(repository.root / INCLUDE_FILE)
+
+
 def _named(root: Path, copy_files: Sequence[str]) -> Iterator[str]:
     for entry in copy_files:
         path = PurePosixPath(entry)

@@ -1,8 +1,10 @@
 """Bringing an attempt's objects into the person's repository, each of them checked.
 
-git streams one pack from repository to repository, computes every object's name anew, and lets
-none in that is broken or points to something that is not there. No ref moves.
-Errors: CarryFailed. Source: git-fetch(1), git-config(1) (fetch.fsckObjects), git-lfs(1).
+All that the attempt's commits reach and the start does not goes into one pack, which git cannot
+write where anything of it is missing. On the other side git computes every object's name anew, and
+lets none in that is broken or points to something that is not there. No ref moves.
+Errors: CarryFailed. Source: git-pack-objects(1), git-unpack-objects(1), git-index-pack(1) (both
+with --strict), gitformat-pack(5), git-lfs(1).
 """
 
 import hashlib
@@ -12,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from qloop.repo.checkout import Repository
-from qloop.repo.git import persons_git
+from qloop.repo.git import Git, persons_git
 from qloop.repo.merging import merge_repository
 from qloop.repo.removal import is_real_file
 from qloop.repo.worksite import Workspace
@@ -20,15 +22,6 @@ from qloop.system import files
 from qloop.system.errors import InternalFailure
 from qloop.system.process import Completed
 
-_SETTINGS = (
-    "fetch.fsckObjects=true",
-    "fetch.negotiationAlgorithm=default",
-    "fetch.recurseSubmodules=false",
-    "fetch.unpackLimit=100",
-    "fetch.writeCommitGraph=false",
-    "protocol.file.allow=always",
-    "protocol.version=2",
-)
 _OPTIONS = (
     "--quiet",
     "--no-auto-maintenance",
@@ -37,6 +30,10 @@ _OPTIONS = (
     "--no-write-fetch-head",
 )
 _AT_ONCE = 1000
+_FEW = 100
+"""So many objects are not worth a pack."""
+_HEAD_BYTES = 12
+"""Of a pack: its mark, its version and the number of its objects, four bytes each."""
 _LARGE_FILE = re.compile(r"[0-9a-f]{64}")
 
 
@@ -58,16 +55,26 @@ def carry(ws: Workspace, repository: Repository, tip: str) -> None:
 def carry_commits(ws: Workspace, repository: Repository, tip: str) -> None:
     """The same without what git-lfs stored. Raises CarryFailed."""
     _fetch_left_out(repository, ws.start)
-    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
-    with merge_repository(repository, ws.start) as git:
-        # Of refs it has this one: the check that nothing is missing reads them all, and one
-        # that is broken in the person's repository would make it fail.
-        (git.git_dir / "refs" / "start").write_text(f"{ws.start}\n", encoding="ascii")
-        done = git.attempt(
-            *settings, "fetch", *_OPTIONS, f"--negotiation-tip={ws.start}", str(ws.git_dir), tip
+    with tempfile.TemporaryDirectory(dir=ws.git_dir) as folder:
+        packed = Git(ws.git_dir).attempt(
+            *("pack-objects", "--quiet", "--revs", f"{folder}/pack"),
+            stdin=f"{tip}\n^{ws.start}\n".encode(),
         )
-    if done.code != 0 or repository.git.find(f"{tip}^{{commit}}") is None:
-        raise CarryFailed("the attempt's commits could not be taken over", where=_cause(done))
+        if packed.code != 0:
+            raise CarryFailed("the attempt's commits could not be read", where=_cause(packed))
+        pack = Path(folder) / f"pack-{packed.text}.pack"
+        taken = _take_in(repository, ws.start, pack)
+    if taken.code != 0 or repository.git.find(f"{tip}^{{commit}}") is None:
+        raise CarryFailed("the attempt's commits could not be taken over", where=_cause(taken))
+
+
+def _take_in(repository: Repository, start: str, pack: Path) -> Completed:
+    """Put a pack's objects among the person's, as files of their own where they are few."""
+    with pack.open("rb") as file:
+        count = int.from_bytes(file.read(_HEAD_BYTES)[-4:])
+    way = ("unpack-objects", "-q") if count <= _FEW else ("index-pack", "--stdin", "--fix-thin")
+    with merge_repository(repository, start) as git:
+        return git.attempt(*way, "--strict", stdin=pack)
 
 
 def carry_large_files(ws: Workspace, repository: Repository) -> None:

@@ -83,7 +83,7 @@ class Git:
     def attempt(
         self,
         *args: str,
-        stdin: bytes = b"",
+        stdin: bytes | Path = b"",
         env: Mapping[str, str] | None = None,
         timeout_s: float = process.SHORT_COMMAND_LIMIT_S,
     ) -> process.Completed:

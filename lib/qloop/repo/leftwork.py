@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from qloop.repo.git import Git, GitFailed, pairs
 from qloop.repo.removal import is_real_folder, lies_there, walk_files
+from qloop.repo.work_index import Entry, fill_index, list_all, list_others, list_touched
 from qloop.repo.worksite import Workspace
 
 _GITLINK = "160000"
@@ -39,12 +40,6 @@ class LeftWork:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    mode: str
-    oid: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Staged:
     """An entry that differs between a commit and the index."""
 
@@ -64,14 +59,16 @@ def write_work_tree(ws: Workspace, head: str) -> LeftWork:
     """
     with tempfile.TemporaryDirectory(dir=ws.git_dir) as folder:
         git = Git(ws.git_dir, work_tree=ws.tree, index=Path(folder) / "index")
-        git.run("read-tree", head)
-        tracked, others = _listed(git)
-        hidden = _hidden(ws)
+        known = fill_index(git, ws, head)
+        tracked, others = list_touched(git) if known else list_all(git)
         found, missing = _look(ws.tree, tracked)
+        hidden = _hidden(ws) if missing else frozenset()
         gone = [path for path in missing if path not in hidden]
         if gone:  # what stood in the index may have hidden what stands in its place now
             _drop(git, gone)
-            others = _listed(git)[1]
+            others = list_others(git)
+        elif not tracked and not others:
+            return LeftWork(git.text("write-tree"), ())
         submodules = _update_submodules(git, ws.tree, tracked)
         added = [*found, *_untracked(git, ws, tracked, others)]
         staged, unsaved = _add(git, ws.tree, added, tracked, head)
@@ -87,21 +84,6 @@ def without_checked_files(ws: Workspace, tree: str) -> str:
         paths = git.fields("ls-files", "-z")
         _drop(git, [path for path in paths if _CHECKED.search(path)])
         return git.text("write-tree")
-
-
-def _listed(git: Git) -> tuple[dict[str, _Entry], list[str]]:
-    """The index's entries, and what lies in the tree that is neither in it nor ignored."""
-    entries: dict[str, _Entry] = {}
-    others: list[str] = []
-    for line in git.fields("ls-files", "-z", "-t", "--stage", "--others", "--exclude-standard"):
-        tag, rest = line[0], line[2:]
-        if tag == "?":
-            others.append(rest)
-            continue
-        info, _, path = rest.partition("\t")
-        mode, oid, _ = info.split(" ")
-        entries[path] = _Entry(mode, oid)
-    return entries, others
 
 
 def _staged(git: Git, head: str) -> list[_Staged]:
@@ -123,7 +105,7 @@ def _hidden(ws: Workspace) -> frozenset[str]:
     return frozenset(os.fsdecode(entry[2:]) for entry in entries if entry[:1] in b"Ss" and entry)
 
 
-def _look(tree: Path, tracked: dict[str, _Entry]) -> tuple[list[str], list[str]]:
+def _look(tree: Path, tracked: dict[str, Entry]) -> tuple[list[str], list[str]]:
     """Tracked paths that are there as files or links, and those that are not."""
     folders: dict[str, bool] = {"": True}
     found: list[str] = []
@@ -154,7 +136,7 @@ def _is_content(path: Path) -> bool:
     return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
 
 
-def _untracked(git: Git, ws: Workspace, tracked: dict[str, _Entry], others: list[str]) -> list[str]:
+def _untracked(git: Git, ws: Workspace, tracked: dict[str, Entry], others: list[str]) -> list[str]:
     """Files that are new to *head*, less what is ignored or was left by set-up."""
     found: list[str] = []
     for entry in others:
@@ -191,7 +173,7 @@ def _drop(git: Git, paths: Iterable[str]) -> None:
 
 
 def _add(
-    git: Git, tree: Path, paths: list[str], tracked: dict[str, _Entry], head: str
+    git: Git, tree: Path, paths: list[str], tracked: dict[str, Entry], head: str
 ) -> tuple[list[_Staged], list[str]]:
     """Take files into the index; return what is in it then, and those that cannot be taken."""
     wanted = paths
@@ -230,7 +212,7 @@ def _add_raw(git: Git, file: Path, path: str) -> bool:
     return done.code == 0
 
 
-def _update_submodules(git: Git, tree: Path, tracked: dict[str, _Entry]) -> list[str]:
+def _update_submodules(git: Git, tree: Path, tracked: dict[str, Entry]) -> list[str]:
     """Record the commits that submodules stand at; return those whose commits are new."""
     moved = []
     for path, entry in tracked.items():

@@ -56,6 +56,12 @@ def note_setup(ws: Workspace) -> Workspace:
     return noted
 
 
+def note_no_setup(ws: Workspace) -> Workspace:
+    """Take it that nothing is set-up's, since there was none; return the workspace."""
+    write_record(ws)
+    return ws
+
+
 def clean_to(ws: Workspace, commit: str) -> None:
     """Make the worktree hold *commit* and what set-up left, and nothing else.
 

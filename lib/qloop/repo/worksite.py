@@ -76,6 +76,11 @@ class Workspace:
         return self.person / RECORDS / f"{self.name}.json"
 
     @property
+    def first_index(self) -> Path:
+        """The index as the checkout of *start* made it, where the agent does not come by."""
+        return self.person / RECORDS / f"{self.name}.index"
+
+    @property
     def git(self) -> Git:
         """Git on the worktree, through its own directory: `.git` in the tree is never read."""
         return Git(self.admin, work_tree=self.tree)
@@ -100,6 +105,24 @@ def restore_workspace(ws: Workspace) -> None:
             remove_all(ws.admin / name)
     put(ws.admin / "commondir", b"../..\n")
     put(ws.admin / "gitdir", bytes(ws.tree / ".git") + b"\n")
+
+
+def link_worktree(ws: Workspace) -> None:
+    """Link a worktree without files to the repository, on its branch at the start commit.
+
+    As `git worktree add --no-checkout` does, without the processes that it takes.
+    """
+    ensure_real_folder(ws.tree)
+    ensure_real_folder(ws.admin)
+    head = ws.start if ws.branch is None else f"ref: refs/heads/{ws.branch}"
+    if ws.branch is not None:
+        ref = ws.git_dir / "refs" / "heads" / ws.branch
+        ref.parent.mkdir(parents=True)
+        ref.write_text(f"{ws.start}\n", encoding="ascii")
+    put(ws.admin / "HEAD", f"{head}\n".encode())
+    put(ws.admin / "commondir", b"../..\n")
+    put(ws.admin / "gitdir", bytes(ws.tree / ".git") + b"\n")
+    put(ws.tree / ".git", ws.link)
 
 
 def restore_repository(ws: Workspace) -> None:

@@ -4,6 +4,7 @@ Errors: SetupFailed, GitFailed. Source: git-worktree(1).
 """
 
 import contextlib
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from qloop.repo.worksite import (
     WHOLE_TREE,
     SetupFailed,
     Workspace,
+    link_worktree,
     read_record,
     restore_repository,
     restore_workspace,
@@ -91,6 +93,7 @@ def remove_workspace(ws: Workspace) -> bool:
     gone = [_remove_aside(path) for path in (ws.tree, ws.tmp, ws.git_dir)]
     if not all(gone):
         return False
+    ws.first_index.unlink(missing_ok=True)
     ws.record.unlink(missing_ok=True)
     return True
 
@@ -120,8 +123,9 @@ def list_workspaces(repository: Repository) -> tuple[WorkspaceRow, ...]:
 def _add_worktree(ws: Workspace) -> Workspace:
     restore_repository(ws)
     ensure_real_folder(ws.tmp)
-    place = ["--detach"] if ws.branch is None else ["-b", ws.branch]
-    Git(ws.git_dir).run("worktree", "add", "--quiet", *place, str(ws.tree), ws.start)
+    link_worktree(ws)
+    ws.git.run("read-tree", "--reset", "-u", ws.start)
+    shutil.copy2(ws.admin / "index", ws.first_index)
     return ws
 
 

@@ -10,13 +10,13 @@ from threading import Event
 
 from qloop.plan.model import Phase
 from qloop.repo.breach import find_changes, keep_and_undo
-from qloop.repo.bring import bring_files
+from qloop.repo.bring import bring_files, brings_nothing
 from qloop.repo.carry import CarryFailed
 from qloop.repo.checkout import Repository
 from qloop.repo.guard import GuardTripped, check_guard
 from qloop.repo.person import Snapshot, take_snapshot
 from qloop.repo.salvage import Salvaged, salvage
-from qloop.repo.scratch import note_setup
+from qloop.repo.scratch import note_no_setup, note_setup
 from qloop.repo.settings import PersonSettings
 from qloop.repo.trace import read_trace
 from qloop.repo.workspace import SetupFailed, create_workspace, remove_workspace
@@ -109,6 +109,8 @@ def _set_up(
 
     What it leaves untracked belongs to nobody, also where it failed.
     """
+    if not commands and brings_nothing(repository, copy_files):
+        return replace(desk, workspace=note_no_setup(desk.workspace)), None
     failed = _run_setup(desk, repository, commands, copy_files)
     return replace(desk, workspace=note_setup(desk.workspace)), failed
 

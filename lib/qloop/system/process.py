@@ -12,7 +12,7 @@ import select
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,19 +65,19 @@ def run(
     *,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
-    stdin: bytes = b"",
+    stdin: bytes | Path = b"",
     timeout_s: float = SHORT_COMMAND_LIMIT_S,
 ) -> Completed:
-    """Run a short command to its end, its output in memory.
+    """Run a short command to its end, its output in memory; *stdin* may be a file's path.
 
     Raises CommandTimeout, StatusLost, and OSError when it cannot be started.
     """
-    with _starting:
+    with _opened(stdin) as source, _starting:
         child = _Child(
             argv,
             cwd=cwd,
             env=env,
-            stdin=subprocess.PIPE,
+            stdin=source,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
@@ -85,7 +85,8 @@ def run(
         _own.add(child.pid)
     with child:
         try:
-            out, err = child.communicate(stdin, timeout=timeout_s)
+            data = None if isinstance(stdin, Path) else stdin
+            out, err = child.communicate(data, timeout=timeout_s)
         except subprocess.TimeoutExpired:
             child.kill_group()
             raise CommandTimeout(
@@ -225,6 +226,16 @@ def _await_by_looking(pid: int, deadline: float, wake: int | None) -> bool:
             return True
         if monotonic_s() >= deadline or ends.poll(_LOOK_EVERY_S * 1000):
             return False
+
+
+@contextlib.contextmanager
+def _opened(stdin: bytes | Path) -> Iterator[int]:
+    """What a command's standard input is to be: a pipe, or an open file."""
+    if isinstance(stdin, bytes):
+        yield subprocess.PIPE
+        return
+    with stdin.open("rb") as file:
+        yield file.fileno()
 
 
 def _poll_ms(deadline: float) -> int:
