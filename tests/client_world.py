@@ -84,3 +84,8 @@ class ClientWorld(World):
         """All that the story's agents printed."""
         logs = sorted((self.path / ".qloop" / "logs").rglob("output.log"))
         return "\n".join(log.read_text(encoding="utf-8", errors="replace") for log in logs)
+
+    def charged(self) -> int:
+        """Attempts that were charged to the story."""
+        counted: int = self.story("A-1").get("retries", {}).get("attempts", 0)
+        return counted

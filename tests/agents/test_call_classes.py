@@ -56,6 +56,37 @@ GEMINI_JSON = """{
   }
 }
 """
+GEMINI_CUT = """Ripgrep is not available. Falling back to GrepTool.
+Error when talking to Gemini API Full report available at: /tmp/e.json TypeError: terminated
+    at Fetch.onAborted (node:internal/deps/undici/undici:13842:53)
+    at Fetch.emit (node:events:509:28)
+    at Fetch.terminate (node:internal/deps/undici/undici:12972:14)
+    at Object.onError (node:internal/deps/undici/undici:13976:38)
+    at Request.onError (file:///gemini-cli/bundle/chunk-JDPZ4CE3.js:211613:31)
+    at Object.errorRequest (file:///gemini-cli/bundle/chunk-JDPZ4CE3.js:211020:17)
+    at Socket.onHttpSocketClose (file:///gemini-cli/bundle/chunk-JDPZ4CE3.js:216234:15)
+    at Socket.emit (node:events:521:24)
+    at TCP.<anonymous> (node:net:355:12) {
+  [cause]: SocketError: other side closed
+      at Socket.onHttpSocketEnd (file:///gemini-cli/bundle/chunk-JDPZ4CE3.js:216209:27)
+      at Socket.emit (node:events:521:24)
+      at endReadableNT (node:internal/streams/readable:1736:12)
+      at process.processTicksAndRejections (node:internal/process/task_queues:90:21) {
+    code: 'UND_ERR_SOCKET',
+    socket: {
+      localAddress: '127.0.0.1',
+      localPort: 50740,
+      remoteAddress: '127.0.0.1',
+      remotePort: 44299,
+      remoteFamily: 'IPv4',
+      timeout: undefined,
+      bytesWritten: 86984,
+      bytesRead: 977
+    }
+  }
+}
+An unexpected critical error occurred:[object Object]
+"""
 MINI_429 = """Traceback (most recent call last):
   File "mini.py", line 1, in <module>
 litellm.exceptions.RateLimitError: litellm.RateLimitError: OpenAIException - slow down
@@ -222,6 +253,8 @@ SEEN: list[tuple[str, Call, CallClass]] = [
         ),
         CallClass.USAGE_LIMIT,
     ),
+    ("gemini, text, cut", text(GEMINI_CUT, 1, "gemini"), CallClass.NETWORK),
+    ("gemini, cut", structured("gemini", stray=GEMINI_CUT), CallClass.NETWORK),
     ("gemini, turns", structured("gemini", code=53), CallClass.FAILED),
     # OpenCode, Qwen Code
     (

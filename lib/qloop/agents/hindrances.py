@@ -94,6 +94,7 @@ RULES = (
         r"fetch failed|socket hang up|connection ?(?:error|dropped|refused|reset|closed|aborted)",
         r"could not (?:connect|resolve)|(?:request|connection) timed out|network (?:error|is)",
         r"getaddrinfo|name resolution|stream disconnected|error sending request",
+        r"TypeError: terminated|other side closed|UND_ERR_(?:SOCKET|\w*TIMEOUT)",
     ),
 )
 """In this order, the more telling first: the first that fits decides."""
@@ -137,8 +138,8 @@ _STATUS = re.compile(
     r"\b(?:status|code|error|http(?:/[0-9.]+)?|rejected)\W{0,4}([45][0-9]{2})\b", re.IGNORECASE
 )
 _TERMINAL_CODES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
-LAST_LINES = 20
-"""So many lines from the end may hold the error that ended a call."""
+LAST_LINES = 40
+"""So many lines from the end may hold the error that ended a call: a trace fits."""
 
 
 def find_errors(text: str) -> Iterator[Refusal]:

@@ -1,0 +1,47 @@
+"""Agent command lines whose model service fails, refuses, or does not answer; runs that end."""
+
+import signal
+
+import pytest
+
+from client_world import ClientWorld
+from model_server import Fault, cut, hang, refuse
+from world import PATIENCE_S, wait_until
+
+pytestmark = pytest.mark.real_clients
+
+PASSING = {"unavailable": refuse(503, after=1, times=1), "cut": cut(after=1, times=1)}
+
+
+@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+def test_a_fault_that_passes_is_survived(real: ClientWorld, fault: Fault) -> None:
+    """Whether the client itself asks again or the run does, the story lands uncharged."""
+    real.server.fault = fault
+
+    ran = real.run()
+
+    assert ran.code == 0, ran.err + real.logged()
+    assert real.files()["hello.txt"] == "hello"
+    assert real.charged() == 0, real.logged()
+
+
+def test_a_run_that_is_ended_in_mid_turn_is_taken_up(real: ClientWorld) -> None:
+    """Nothing is left running, what was written is kept, and the next run lands the story."""
+    real.server.fault = hang(after=1)
+    ended = real.start("run")
+    wait_until(lambda: len(real.server.seen) > 1)
+
+    ended.send_signal(signal.SIGTERM)
+    out, err = ended.communicate(timeout=PATIENCE_S)
+
+    assert ended.returncode == 130, out + err
+    (kept,) = real.refs("refs/qloop/attempts/").values()
+    assert real.files(kept)["hello.txt"] == "hello"
+    assert real.statuses() == {"A-1": "pending"}
+    assert real.charged() == 0, real.logged()
+
+    real.server.fault = None
+    ran = real.run()
+
+    assert ran.code == 0, ran.err + real.logged()
+    assert real.files()["hello.txt"] == "hello"
