@@ -1,9 +1,10 @@
 """A scripted agent: what it does for a story and an attempt stands in a JSON file.
 
 Started as `python agent_double.py SCRIPT`, in the worktree, like any agent command line. SCRIPT
-maps a story's id to a list, one entry per attempt (the last one serves all later attempts), each
-a list of steps: `["write", path, text]`, `["append", path, text]`, `["remove", path]`,
-`["commit", message]`, `["git", …]`, `["sh", command]`, `["sleep", seconds]`,
+maps a story's id to a list, one entry per attempt (the last one serves all later attempts), or
+the name of another role than the implementer's to one entry per call; each is a list of steps:
+`["write", path, text]`, `["append", path, text]`, `["remove", path]`, `["commit", message]`,
+`["git", …]`, `["sh", command]`, `["sleep", seconds]`,
 `["spin", seconds]`, `["print", text]`, `["print-bytes", count]`, `["echo-prompt"]`,
 `["ignore", signal name]`, `["wait-for", path]`, `["touch", path]`, `["spawn", seconds]` (a
 detached process that holds the output), `["kill-parent"]`, `["exit", code]`. Unless a step says
@@ -21,20 +22,32 @@ from pathlib import Path
 from typing import Any
 
 PASSED = "<quantum>STORY_PASSED</quantum>"
+MAKER = "implementer"
 
 
 def main() -> None:
     """Read the prompt, then do what the script has for this story and attempt."""
     prompt = sys.stdin.read()
     script = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    attempts = script.get(os.environ["QLOOP_STORY"], script.get("*", [[]]))
-    steps = attempts[min(int(os.environ["QLOOP_ATTEMPT"]), len(attempts)) - 1]
+    role = os.environ.get("QLOOP_ROLE", MAKER)
+    number = int(os.environ["QLOOP_ATTEMPT"]) if role == MAKER else _count_call(role)
+    attempts = script.get(os.environ["QLOOP_STORY"] if role == MAKER else role)
+    attempts = attempts or script.get("*", [[]])
+    steps = attempts[min(number, len(attempts)) - 1]
     said = False
     for name, *words in steps:
         said = said or name in ("say", "print", "echo-prompt", "quiet")
         do(name, words, prompt)
     if not said:
         print(PASSED, flush=True)
+
+
+def _count_call(role: str) -> int:
+    """The number of this call among all of a role, from 1."""
+    calls = Path(sys.argv[1]).with_suffix(f".{role}")
+    with calls.open("a", encoding="utf-8") as out:
+        out.write("call\n")
+    return calls.read_text(encoding="utf-8").count("\n")
 
 
 def do(name: str, words: list[Any], prompt: str) -> None:

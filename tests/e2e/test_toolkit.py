@@ -481,7 +481,7 @@ def test_signals_are_parsed_from_standard_input(
     assert said["why"]
 
 
-@pytest.mark.parametrize("name", ["quantum", "config", "event"])
+@pytest.mark.parametrize("name", ["quantum", "config", "event", "review"])
 def test_the_schemas_are_those_of_the_project(world: World, name: str) -> None:
     """`schema` prints what lies in schemas/, byte for byte."""
     ran = world.qloop("schema", name)

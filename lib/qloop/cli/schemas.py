@@ -5,7 +5,7 @@ from qloop.plan.schema import plan_schema, render_schema
 
 
 def read_schema(name: str) -> str:
-    """The schema's text: `quantum`, `config` or `event`."""
+    """The schema's text: `quantum`, `config`, `event` or `review`."""
     return render_schema(_schema(name))
 
 
@@ -18,4 +18,8 @@ def _schema(name: str) -> Json:
         from qloop.state.event_schema import event_schema
 
         return event_schema()
+    if name == "review":
+        from qloop.agents.review import review_schema
+
+        return review_schema()
     return plan_schema()

@@ -9,6 +9,7 @@ from qloop.agents.forms import FORMS, TEXT
 from qloop.cli.context import json_option, quantum_option
 
 BLOCK_BYTES = 65_536
+SCHEMAS = ("quantum", "config", "event", "review")
 
 
 @click.group("worktree")
@@ -131,9 +132,11 @@ def signal_parse(exit_code: int, form: str) -> int:
 
 
 @click.command("schema")
-@click.argument("name", type=click.Choice(["quantum", "config", "event"]), default="quantum")
+@click.argument(
+    "name", type=click.Choice(["quantum", "config", "event", "review"]), default="quantum"
+)
 def schema(name: str) -> int:
-    """Print the JSON Schema of quantum.json, qloop.toml (config) or the journal's events."""
+    """Print the JSON Schema of a file of qloop\'s, or of an agent\'s answer."""
     from qloop.cli.schemas import read_schema
     from qloop.ui import console
 

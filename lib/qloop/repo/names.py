@@ -16,6 +16,7 @@ from qloop.repo.checkout import Repository
 from qloop.system.errors import BadInput
 
 _ATTEMPT = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,63})\.([1-9][0-9]*)\.([0-9a-f]{8})")
+_REVIEW = "review."
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -43,6 +44,19 @@ def parse_attempt_id(text: str) -> AttemptName | None:
         return None
     story, attempt, nonce = match.groups()
     return AttemptName(story, int(attempt), nonce)
+
+
+def review_name(attempt: str) -> str:
+    """The name of the checkout in which an attempt, given by its id, is reviewed."""
+    return f"{_REVIEW}{attempt}"
+
+
+def attempt_of(name: str) -> str:
+    """The id of the attempt that a workspace of this name belongs to, be it its own or a review's.
+
+    A name of another kind is returned as it is.
+    """
+    return name.removeprefix(_REVIEW)
 
 
 def workspace_base(root_override: str | None, repository: Repository) -> Path:

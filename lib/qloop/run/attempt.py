@@ -1,4 +1,4 @@
-"""One attempt at one story: worktree, agent, salvage, guard, evidence. Believes nothing said.
+"""One attempt at one story: worktree, agent, salvage, guard, evidence, reviews. Believes no word.
 
 `attempt(order, watch) -> Outcome` knows nothing of the driver and writes no state file, so it
 runs in this process or wherever an executor puts it.
@@ -26,6 +26,7 @@ from qloop.run.evidence import has_commands, judge
 from qloop.run.finding import enumerate_names
 from qloop.run.gates import GateCancelled, Room, run_gates
 from qloop.run.orders import AttemptOrder, Failed, Outcome, ReviewNote
+from qloop.run.reviewing import review
 from qloop.state.journal import EventKind
 from qloop.system.cancel import Cancel
 from qloop.system.errors import QloopError
@@ -164,15 +165,27 @@ def _judged(
         reason = "said STORY_PASSED, but changed nothing (allowEmpty lets it pass so)"
         failed = Failed(phase=Phase.AGENT_FAILED, reason=reason, log=claimed.log)
         return done.model_copy(update={"failed": failed})
+    judged, marked, after = _by_commands(order, repository, desk, done, after)
+    if not marked and judged.failed is None and order.dispatch.reviewers:
+        judged = review(order, repository, desk, judged)
+        marked, _ = _undo_marked(desk, repository, after)
+    return _breached(desk, done, "\n".join(marked), claimed.log) if marked else judged
+
+
+def _by_commands(
+    order: AttemptOrder, repository: Repository, desk: Desk, done: Outcome, before: Snapshot
+) -> tuple[Outcome, tuple[str, ...], Snapshot]:
+    """What the plan's commands say, and what they did to the person's repository.
+
+    They run what the agent wrote, under the attempt's mark.
+    """
     try:
         judged = judge(order, desk, _gate_room(desk), done)
     except GateCancelled:
         judged = done.model_copy(update={"failed": Failed.interrupted()})
     if not has_commands(order):
-        return judged  # nothing ran since the last look
-    # The commands that judged ran what the agent wrote, under the attempt's mark.
-    marked, _ = _undo_marked(desk, repository, after)
-    return _breached(desk, done, "\n".join(marked), claimed.log) if marked else judged
+        return judged, (), before  # nothing ran since the last look
+    return judged, *_undo_marked(desk, repository, before)
 
 
 def _keep_or_say(desk: Desk, repository: Repository, claimed: implementer.Claim) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import Self
 
 from qloop.agents.manifest import LONGEST_ARGUMENT_BYTES, Manifest
 from qloop.agents.prompt import bullet_list, render_role
-from qloop.plan.model import Plan, Story
+from qloop.plan.model import Phase, Plan, Story
 from qloop.run.orders import AttemptOrder, Place
 from qloop.system.errors import BadInput
 from qloop.system.logged import read_tail
@@ -95,11 +95,17 @@ def _checks_text(quality: tuple[str, ...], story: Story) -> str:
 
 
 def _previous_text(story: Story, root: Path) -> str:
-    """Why the last attempt failed, with the end of its log."""
-    if not story.retries.failure_log:
+    """Why the last attempt failed, with the end of its log, and what reviewers found before."""
+    failures = story.retries.failure_log
+    if not failures:
         return ""
-    last = story.retries.failure_log[-1]
+    last = failures[-1]
     text = f"## The last attempt failed\n\nPhase: {last.phase}. {last.reason or ''}"
+    if last.phase == Phase.REVIEW:
+        return text  # the reason is the findings; a reviewer's own log is nothing to go by
+    reviewed = next((one for one in reversed(failures) if one.phase == Phase.REVIEW), None)
+    if reviewed is not None:
+        text += f"\n\nBefore that, {reviewed.reason or 'a review failed'}"
     if not last.log or not (root / last.log).is_file():
         return text
     tail = read_tail(root / last.log, PREVIOUS_LOG_BYTES)

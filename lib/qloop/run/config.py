@@ -95,6 +95,19 @@ class Checks(BaseModel):
     )
 
 
+class Gates(BaseModel):
+    """The `[gates]` table: which reviewers judge a story after its commands."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    spec_review: Annotated[bool, Strict()] = Field(
+        default=False, description="Whether an agent judges if a story does what it asks."
+    )
+    quality_review: Annotated[bool, Strict()] = Field(
+        default=False, description="Whether an agent judges how well it is made."
+    )
+
+
 class RoleTable(BaseModel):
     """One `[roles.NAME]` table: what a role is carried out with."""
 
@@ -146,6 +159,7 @@ class Config(BaseModel):
     roles: dict[str, RoleTable] = Field(default_factory=dict)
     limits: FileLimits = FileLimits()
     checks: Checks = Checks()
+    gates: Gates = Gates()
 
     @model_validator(mode="after")
     def _names_models_once(self) -> Self:
@@ -246,6 +260,7 @@ def _nearest(location: tuple[Any, ...]) -> str:
         (): Config,
         ("limits",): FileLimits,
         ("checks",): Checks,
+        ("gates",): Gates,
     }.get(location[:-1], {"runners": RunnerTable, "roles": RoleTable}.get(location[0], Config))
     return _hint(str(location[-1]), fields.model_fields)
 

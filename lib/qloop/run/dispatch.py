@@ -8,7 +8,7 @@ from pathlib import Path
 
 from qloop.plan.model import Plan, Story
 from qloop.repo.landing import landing_lock
-from qloop.repo.names import attempt_id
+from qloop.repo.names import attempt_id, attempt_of
 from qloop.repo.numbers import highest_attempts
 from qloop.run import prepare, recover
 from qloop.run.desk import logs_folder
@@ -16,6 +16,7 @@ from qloop.run.launch import Ahead
 from qloop.run.opening import Opened
 from qloop.run.orders import Dispatch, Reserved, WaveOrder
 from qloop.run.records import execution_of
+from qloop.run.reviewers import TRIES, pick_reviewers
 from qloop.run.settle import End
 from qloop.run.wave import Wave, start_wave
 from qloop.state.journal import EventKind
@@ -88,6 +89,7 @@ def find_refused(opened: Opened, stories: Sequence[Story]) -> dict[str, str]:
     for story in stories:
         try:
             prepare.pick_runner(story, opened.wanted, opened.config, opened.repository.root)
+            pick_reviewers(story, opened.wanted, opened.config, opened.repository.root)
         except (BadInput, RunnerUnavailable) as exc:
             refused[story.id] = str(exc)
     return refused
@@ -154,7 +156,7 @@ def tidy(opened: Opened, wave: Wave, end: End) -> None:
     with landing_lock(opened.repository):  # no living coordinator moves the line meanwhile
         told = recover.remove_dead_locks(opened.repository, opened.terms.place.branch)
     told += recover.tidy_workspaces(
-        opened.repository, names.__contains__, f"the coordinator {end.how}"
+        opened.repository, lambda name: attempt_of(name) in names, f"the coordinator {end.how}"
     )
     for text in told:
         opened.journal.append(EventKind.STATE_REPAIRED, wave=wave.wave_id, text=text)
@@ -173,6 +175,7 @@ def _dispatch(
         timeout_s=prepare.story_timeout_s(story, opened.wanted, opened.config),
         slot=slot,
         reserved=reserved,
+        reviewers=pick_reviewers(story, opened.wanted, opened.config, opened.repository.root),
     )
 
 
@@ -204,5 +207,6 @@ def _limit_s(opened: Opened, plan: Plan, order: WaveOrder) -> float:
     for one in order.dispatches:
         story = plan.story(one.story)
         own = sum(len(task.commands) for task in story.tasks) + len(story.verify) if story else 0
-        total += one.timeout_s + gate_s * (common + own)
+        reviews_s = sum(TRIES * reviewer.timeout_s for reviewer in one.reviewers)
+        total += one.timeout_s + gate_s * (common + own) + reviews_s
     return total + 60.0

@@ -31,6 +31,7 @@ from qloop.run.planning import make_plan
 from qloop.run.prepare import Prd, Wanted
 from qloop.run.purse import Purse, open_purse
 from qloop.run.remarks import find_remarks
+from qloop.run.reviewers import pick_reviewers
 from qloop.state.journal import EventKind, Journal
 from qloop.state.ownership import DRIVER, PLAN
 from qloop.state.store import Store, store_for
@@ -204,6 +205,7 @@ def _check_runners(plan: Plan, wanted: Wanted, config: Config, place: Place) -> 
         if story.status in prepare.OVER:
             continue
         manifest = prepare.pick_runner(story, wanted, config, Path(place.root))
+        pick_reviewers(story, wanted, config, Path(place.root))
         if manifest.prompt == "argument":
             encode_prompt(briefing.render(story), manifest, story.id)
 

@@ -78,6 +78,16 @@ class Reserved(Value):
     usd: float
 
 
+class Reviewer(Value):
+    """An agent that is to judge an attempt whose commands are green."""
+
+    role: str
+    """Its role file's name."""
+    runner: Manifest
+    model: str | None
+    timeout_s: float
+
+
 class Dispatch(Value):
     """One story handed out once."""
 
@@ -91,6 +101,8 @@ class Dispatch(Value):
     slot: int
     reserved: tuple[Reserved, ...] = ()
     """What is reserved for its agents, where there is a budget."""
+    reviewers: tuple[Reviewer, ...] = ()
+    """Those who judge it after its commands, in this order."""
 
 
 class WaveOrder(Value):

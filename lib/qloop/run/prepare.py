@@ -147,16 +147,24 @@ def _prd_path(plan: Plan, root: Path) -> Path | None:
 def _automatic(story: Story, config: Config, root: Path) -> Manifest:
     if story.tasks and all(task.run for task in story.tasks):
         return SHELL_MANIFEST
-    manifests = (config.manifest(name) for name in config.runners)
-    for manifest in manifests:
-        if manifest is not None and is_installed(manifest, root):
-            return manifest
+    found = find_installed(config, root)
+    if found is not None:
+        return found
     raise RunnerUnavailable(
         f"no runner could work on {story.id}: its tasks carry no `run` commands, "
         "and no agent command line is set up",
         where="qloop.toml",
         fix="install an agent command line and add a table [runners.NAME] with its argv",
     )
+
+
+def find_installed(config: Config, root: Path) -> Manifest | None:
+    """The first agent command line that is there; None where there is none."""
+    manifests = (config.manifest(name) for name in config.runners)
+    for manifest in manifests:
+        if manifest is not None and is_installed(manifest, root):
+            return manifest
+    return None
 
 
 def is_installed(manifest: Manifest, root: Path) -> bool:

@@ -207,9 +207,9 @@ def fill_landed(store: Store, events: Sequence[Event], landed: Sequence[Started]
     Their reviews stand in the journal; their tasks have passed.
     """
     notes = {
-        (event.story, event.attempt): event.data.get("review") or {}
+        (event.story, event.attempt): event.data["review"]
         for event in events
-        if event.event == EventKind.REVIEW_ENDED
+        if event.event == EventKind.REVIEW_ENDED and event.data.get("review")
     }
     attempts = {one.story: one.attempt for one in landed}
     with store.transaction(coordinator_of(attempts)) as draft:

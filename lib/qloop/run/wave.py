@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from qloop.agents.signals import parse_signal
+from qloop.repo.names import review_name
 from qloop.run.launch import Ahead, launch
 from qloop.run.orders import Dispatch, Report, WaveOrder
 from qloop.run.settle import CRASHED, OUT_OF_TIME, STOPPED, End
@@ -97,7 +98,12 @@ class Wave:
         names = [one.attempt_id for one in self.order.dispatches]
         return Marks(
             env=tuple(f"QLOOP_ATTEMPT_ID={name}" for name in names),
-            folders=tuple(base / f"{name}{end}" for name in names for end in ("", ".tmp")),
+            folders=tuple(
+                base / f"{folder}{end}"
+                for name in names
+                for folder in (name, review_name(name))
+                for end in ("", ".tmp")
+            ),
         )
 
     def end_so_far(self) -> End | None:

@@ -230,8 +230,8 @@ def _doing(plan: Plan, story: Story, work: Work, log: LogView, turn: Work | None
     match work.stage:
         case Stage.SET_UP | Stage.JUDGED if gate is not None:
             return gate.label
-        case Stage.AGENT:
-            return f"{work.runner} at work"
+        case Stage.AGENT | Stage.REVIEWED:
+            return f"{work.agent} at work"
         case Stage.QUEUED if gate is not None:
             return f"landing, {gate.label}"
         case Stage.QUEUED if turn is work:

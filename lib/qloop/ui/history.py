@@ -14,6 +14,9 @@ from qloop.plan.model import Failure, Plan, Status, Story
 from qloop.state.journal import Event, EventKind
 from qloop.state.report import costs_of
 from qloop.system.clock import parse_utc
+from qloop.ui.stages import is_makers
+
+_JUDGING = (EventKind.GATE_ENDED, EventKind.REVIEW_ENDED)
 
 
 class View(BaseModel):
@@ -47,6 +50,18 @@ class GateRun(View):
     log: str | None
 
 
+class ReviewRun(View):
+    """One call of a reviewer."""
+
+    role: str
+    runner: str | None
+    model: str | None
+    passed: bool
+    issues: tuple[str, ...]
+    reason: str | None
+    log: str | None
+
+
 class Attempt(View):
     """One dispatch of a story, as far as it came."""
 
@@ -62,6 +77,7 @@ class Attempt(View):
     worktree: str | None = None
     agent: AgentEnd | None = None
     gates: tuple[GateRun, ...] = ()
+    reviews: tuple[ReviewRun, ...] = ()
     status: str | None = None
     """What it left the story as; None where it was never settled."""
     phase: str | None = None
@@ -154,13 +170,14 @@ def _attempt(
 ) -> Attempt:
     made = _from_failure(number, failure) if failure is not None else Attempt(number=number)
     changes: dict[str, Any] = {}
-    gates: list[GateRun] = []
     for event in events:
         changes |= _told(event)
-        if event.event is EventKind.GATE_ENDED:
-            gates.append(_gate(event.data))
+    data = {kind: [one.data for one in events if one.event is kind] for kind in _JUDGING}
+    changes["gates"] = tuple(_gate(one) for one in data[EventKind.GATE_ENDED])
+    reviews = (one for one in data[EventKind.REVIEW_ENDED] if "role" in one)
+    changes["reviews"] = tuple(_review(one) for one in reviews)
     ref, commit = salvaged.get(number, (None, None))
-    changes |= {"gates": tuple(gates), "salvage_ref": ref, "salvage_commit": commit}
+    changes |= {"salvage_ref": ref, "salvage_commit": commit}
     changes |= costs_of(events)
     changes["seconds"] = _seconds(changes.get("started_at"), changes.get("ended_at"))
     return made.model_copy(update=changes)
@@ -173,9 +190,9 @@ def _told(event: Event) -> dict[str, Any]:
         case EventKind.ATTEMPT_STARTED:
             start = {"run": event.run, "wave": event.wave, "started_at": event.ts}
             return {**start, "runner": _text(data.get("runner"))}
-        case EventKind.AGENT_STARTED:
+        case EventKind.AGENT_STARTED if is_makers(data):
             return {"worktree": _text(data.get("worktree"))}
-        case EventKind.AGENT_ENDED:
+        case EventKind.AGENT_ENDED if is_makers(data):
             return {"agent": _agent_end(data)}
         case EventKind.STORY_LANDED:
             return {"landed": _text(data.get("commit"))}
@@ -226,6 +243,19 @@ def _gate(data: Mapping[str, Any]) -> GateRun:
         green=bool(data.get("green")),
         code=_whole(data.get("code")),
         seconds=_number(data.get("seconds")),
+        log=_text(data.get("log")),
+    )
+
+
+def _review(data: Mapping[str, Any]) -> ReviewRun:
+    issues = data.get("issues")
+    return ReviewRun(
+        role=_text(data.get("role")) or "reviewer",
+        runner=_text(data.get("runner")),
+        model=_text(data.get("model")),
+        passed=data.get("passed") is True,
+        issues=tuple(map(str, issues)) if isinstance(issues, list) else (),
+        reason=_text(data.get("reason")),
         log=_text(data.get("log")),
     )
 

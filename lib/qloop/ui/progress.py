@@ -6,6 +6,7 @@ from pathlib import Path
 from qloop.state.journal import Event, EventKind, Journal
 from qloop.system.clock import parse_utc, render_duration
 from qloop.ui import console
+from qloop.ui.stages import is_makers
 
 GREEN_GATES_SHOWN = ("test", "base")
 
@@ -57,8 +58,9 @@ def render_event(event: Event) -> str:
     texts: dict[EventKind, Callable[[], str]] = {
         EventKind.RUN_STARTED: lambda: _run_start(event),
         EventKind.WAVE_STARTED: lambda: f"{event.wave}: {', '.join(data.get('stories', []))}",
-        EventKind.AGENT_STARTED: lambda: f"{who}: {data.get('runner')} at work",
-        EventKind.AGENT_ENDED: lambda: f"{who}: {_agent_end(event)}",
+        EventKind.AGENT_STARTED: lambda: f"{who}: {_agent_start(event)}",
+        EventKind.AGENT_ENDED: lambda: f"{who}: {_agent_end(event)}" if is_makers(data) else "",
+        EventKind.REVIEW_ENDED: lambda: _review(event, who) if "role" in data else "",
         EventKind.GUARD_BREACHED: lambda: f"{who}: guard: {_first(data.get('reason'))}",
         EventKind.GATE_ENDED: lambda: _gate(event, who),
         EventKind.STORY_LANDED: lambda: f"{event.story} landed as {str(data.get('commit'))[:10]}",
@@ -75,6 +77,21 @@ def _run_start(event: Event) -> str:
     data = event.data
     head = f"run {event.run} on {data.get('branch')}, {data.get('max_parallel')} at once"
     return "\n".join([head, *(f"         {note}" for note in data.get("notes") or [])])
+
+
+def _agent_start(event: Event) -> str:
+    data = event.data
+    what = f"{data.get('runner')} at work"
+    return what if is_makers(data) else f"{data.get('role')}, {what}"
+
+
+def _review(event: Event, who: str) -> str:
+    data = event.data
+    issues = data.get("issues") or []
+    if data.get("passed"):
+        notes = f", {len(issues)} remarks" if issues else ""
+        return f"{who}: {data.get('role')}: passed{notes}"
+    return f"{who}: {_first(data.get('reason'))} {' '.join(map(str, issues[:1]))}".rstrip()
 
 
 def _agent_end(event: Event) -> str:

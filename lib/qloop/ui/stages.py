@@ -4,15 +4,18 @@ The journal tells what ended, never what began: a gate in progress is known by i
 attempt that waits for its turn to land by having been judged without having landed.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from qloop.agents.roles import IMPLEMENTER
 from qloop.plan.model import Plan, Story
 from qloop.state.journal import Event, EventKind
 
 AGENT_LOG = "output.log"
 TEST_GATE = "test"
+REVIEWER = "-reviewer"
+REVIEWERS = (f"spec{REVIEWER}", f"quality{REVIEWER}")
 
 
 class Stage(StrEnum):
@@ -22,6 +25,8 @@ class Stage(StrEnum):
     AGENT = "agent"
     JUDGED = "being judged"
     """Its gates run."""
+    REVIEWED = "being reviewed"
+    """Its commands are green; another agent judges it."""
     QUEUED = "queued"
     """Its evidence is green; it waits for its turn, or has it and is tested."""
     TESTED = "tested"
@@ -42,6 +47,13 @@ class Work:
     stage: Stage
     since: int
     """The number of the event that brought it to its stage."""
+    reviewer: str = ""
+    """The role of the agent that judges it, or did so last."""
+
+    @property
+    def agent(self) -> str:
+        """Who is at work: the runner that makes it, or the role that judges it."""
+        return self.reviewer if self.stage is Stage.REVIEWED else self.runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +111,8 @@ def log_of(plan: Plan, work: Work, logs: Collection[str]) -> str | None:
     gate = find_gate(plan, story, work.stage, logs) if story is not None else None
     if gate is not None:
         return gate.log
+    if work.stage is Stage.REVIEWED:
+        return _newest_review(logs)
     return AGENT_LOG if AGENT_LOG in logs else None
 
 
@@ -124,7 +138,10 @@ def _take(works: dict[str, Work], event: Event, story: str, number: int) -> None
         return
     stage = _stage_after(event)
     if stage is not None and stage is not work.stage:
-        works[story] = replace(work, stage=stage, since=event.seq)
+        work = replace(work, stage=stage, since=event.seq)
+    if event.event is EventKind.AGENT_STARTED and not is_makers(event.data):
+        work = replace(work, reviewer=str(event.data.get("role")))
+    works[story] = work
 
 
 def _stage_after(event: Event) -> Stage | None:
@@ -132,23 +149,46 @@ def _stage_after(event: Event) -> Stage | None:
     data = event.data
     match event.event:
         case EventKind.AGENT_STARTED:
-            return Stage.AGENT
+            return _stage_of_agent(data)
         case EventKind.AGENT_ENDED:
-            claims = data.get("signal") == "STORY_PASSED" and data.get("code") == 0
-            ended = data.get("timed_out") or data.get("stuck")
-            return Stage.JUDGED if claims and not ended else Stage.ENDING
+            return _stage_after_agent(data)
         case EventKind.GUARD_BREACHED:
             return Stage.ENDING
+        case EventKind.GATE_ENDED if not data.get("green"):
+            return Stage.ENDING
         case EventKind.GATE_ENDED:
-            if not data.get("green"):
-                return Stage.ENDING
             return Stage.TESTED if data.get("gate") == TEST_GATE else None
-        case EventKind.REVIEW_ENDED:
+        case EventKind.REVIEW_ENDED if "review" in data:
             return Stage.QUEUED if _all_passed(data.get("review")) else Stage.ENDING
         case EventKind.STORY_LANDED:
             return Stage.LANDED
         case _:
             return None
+
+
+def is_makers(data: Mapping[str, object]) -> bool:
+    """Whether an agent's event is about the one that makes the change, not one that judges it."""
+    return data.get("role") in (None, IMPLEMENTER)
+
+
+def _stage_of_agent(data: Mapping[str, object]) -> Stage | None:
+    if is_makers(data):
+        return Stage.AGENT
+    return Stage.REVIEWED if str(data.get("role")).endswith(REVIEWER) else None
+
+
+def _stage_after_agent(data: Mapping[str, object]) -> Stage | None:
+    if not is_makers(data):
+        return None  # what came of it is told by itself
+    claims = data.get("signal") == "STORY_PASSED" and data.get("code") == 0
+    ended = data.get("timed_out") or data.get("stuck")
+    return Stage.JUDGED if claims and not ended else Stage.ENDING
+
+
+def _newest_review(logs: Collection[str]) -> str | None:
+    """The log of the reviewer that was started last: quality comes after spec, `-2` after none."""
+    order = [f"{role}{again}.log" for role in REVIEWERS for again in ("", "-2")]
+    return next((name for name in reversed(order) if name in logs), None)
 
 
 def _all_passed(review: object) -> bool:

@@ -14,7 +14,15 @@ from qloop.system.clock import render_duration
 from qloop.ui import console
 from qloop.ui.amounts import render_cost
 from qloop.ui.findings import finding_lines, findings_about
-from qloop.ui.history import Attempt, GateRun, View, attempts_of, events_of_plan
+from qloop.ui.history import (
+    Attempt,
+    GateRun,
+    ReviewRun,
+    View,
+    attempts_of,
+    events_of_plan,
+    first_line,
+)
 from qloop.ui.status import StatusView, StoryView
 
 
@@ -134,6 +142,7 @@ def _review(name: str, part: ReviewPart) -> Iterator[str]:
     yield f"  {name}: {part.status}{attempt}{at}"
     if part.evidence is not None:
         yield from _indented("    ", str(part.evidence))
+    yield from (line for issue in part.issues for line in _indented("    - ", str(issue)))
 
 
 def _attempt(one: Attempt) -> Iterator[str]:
@@ -147,6 +156,7 @@ def _attempt(one: Attempt) -> Iterator[str]:
     if one.agent is not None:
         yield f"    agent {agent_words(one)}"
     yield from (f"    {_gate(gate)}" for gate in one.gates)
+    yield from (f"    {_review_run(review)}" for review in one.reviews)
     if one.reason:
         yield from _indented("    reason: ", one.reason)
     if one.log:
@@ -185,6 +195,13 @@ def _gate(gate: GateRun) -> str:
     code = "" if gate.green else f"exit {gate.code}, "
     how = "green" if gate.green else "red"
     return f"{gate.name} {how} ({code}{render_duration(gate.seconds)}): {command}"
+
+
+def _review_run(one: ReviewRun) -> str:
+    """A reviewer's call on one line; what it found stands in the review or the reason."""
+    who = ", ".join(filter(None, [one.runner, one.model]))
+    how = "passed" if one.passed else f"not passed: {first_line(one.reason)}"
+    return f"{one.role} ({who}) {how}{f', log {one.log}' if one.log else ''}"
 
 
 def _ways(page: StoryPage) -> list[str]:

@@ -1,0 +1,56 @@
+"""Which agents review a story: as `[gates]` asks, with the runners and models of their roles.
+
+Errors: RunnerUnavailable, BadInput.
+"""
+
+from pathlib import Path
+
+from qloop.agents.manifest import AUTO, SHELL, Manifest
+from qloop.agents.roles import load_role
+from qloop.plan.model import Story
+from qloop.run.config import Config, Gates
+from qloop.run.orders import Reviewer
+from qloop.run.prepare import Wanted, find_installed, find_manifest
+from qloop.run.review_brief import QUALITY, SPEC
+from qloop.run.routing import route_role
+from qloop.system.errors import RunnerUnavailable
+
+TRIES = 2
+"""How often a reviewer is asked whose answer cannot be used."""
+
+
+def pick_reviewers(
+    story: Story, wanted: Wanted, config: Config, root: Path
+) -> tuple[Reviewer, ...]:
+    """The reviewers of a story's next attempt, in the order in which they judge."""
+    return tuple(_pick(role, story, wanted, config, root) for role in _roles(config.gates))
+
+
+def _roles(gates: Gates) -> list[str]:
+    asked = {SPEC: gates.spec_review, QUALITY: gates.quality_review}
+    return [role for role, is_asked in asked.items() if is_asked]
+
+
+def _pick(role: str, story: Story, wanted: Wanted, config: Config, root: Path) -> Reviewer:
+    tier = load_role(role).tier
+    route = route_role(role, wanted.wish, config, tier, story.retries.attempts)
+    return Reviewer(
+        role=role,
+        runner=_runner(role, route.runner, config, root),
+        model=route.model,
+        timeout_s=wanted.timeout_s if wanted.timeout_s is not None else config.timeout,
+    )
+
+
+def _runner(role: str, name: str, config: Config, root: Path) -> Manifest:
+    """The runner of that name; commands cannot review, so that `shell` counts as `auto`."""
+    if name not in (AUTO, SHELL):
+        return find_manifest(name, f"the {role}", config, root)
+    found = find_installed(config, root)
+    if found is None:
+        raise RunnerUnavailable(
+            f"[gates] asks for a {role}, and no agent command line is set up",
+            where="qloop.toml",
+            fix=f"name one in [roles.{role}], or take the review out of [gates]",
+        )
+    return found

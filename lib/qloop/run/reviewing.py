@@ -1,0 +1,209 @@
+"""Reviews: fresh agents judge an attempt whose commands are green; never its maker.
+
+Each gets a read-only checkout of the attempt's tip. What it says counts as `verdict` weighs it;
+an answer that cannot be read is asked for once more, from another fresh agent. A reviewer that
+breaks off is not the story's fault. What it does to the person's repository is for the caller to
+find, like anything that an attempt does there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from qloop.agents.review import MalformedReview, parse_review
+from qloop.plan.model import Phase
+from qloop.repo.checkout import Repository
+from qloop.repo.cited import count_lines
+from qloop.repo.patch import read_patch
+from qloop.repo.review_tree import find_changed, renew, review_tree
+from qloop.repo.settings import PersonSettings
+from qloop.run.agent_call import AgentCall, Answered, call_agent
+from qloop.run.desk import Desk, shown
+from qloop.run.finding import enumerate_names
+from qloop.run.orders import AttemptOrder, Failed, Outcome, Reviewer, ReviewNote
+from qloop.run.review_brief import QUALITY, SPEC, Case, criteria_of, patch_limit, render_brief
+from qloop.run.reviewers import TRIES
+from qloop.run.verdict import Verdict, cited_paths, weigh
+from qloop.state.journal import EventKind
+from qloop.system.clock import render_duration
+
+FIELDS = {SPEC: "spec", QUALITY: "quality"}
+"""Which of an outcome's reviews a role fills."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """What the reviews of one attempt share."""
+
+    order: AttemptOrder
+    repository: Repository
+    desk: Desk
+    """With the read-only checkout as its workspace."""
+    tip: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What one reviewer came to: a verdict, or why there is none."""
+
+    verdict: Verdict | None
+    failed: Failed | None
+    log: str | None
+
+
+def review(order: AttemptOrder, repository: Repository, desk: Desk, outcome: Outcome) -> Outcome:
+    """The outcome after its reviews; the first that is not good ends them.
+
+    A review that was not made, or broke off, is left as it was before the attempt: pending.
+    """
+    place, dispatch = order.terms.place, order.dispatch
+    assert outcome.tip is not None  # only what has a tip is green
+    settings = PersonSettings.from_dict(order.terms.settings)
+    base = Path(place.base)
+    with review_tree(repository, settings, base, dispatch.attempt_id, outcome.tip) as checkout:
+        own = replace(desk, workspace=checkout)
+        own.write_story(order.story)
+        bench = _Bench(order, repository, own, outcome.tip)
+        open_roles = [FIELDS[one.role] for one in dispatch.reviewers]
+        for reviewer in dispatch.reviewers:
+            outcome = _with(outcome, reviewer, _ask(bench, reviewer, outcome))
+            open_roles.remove(FIELDS[reviewer.role])
+            if outcome.failed is not None:
+                return outcome.model_copy(update=dict.fromkeys(open_roles))
+    return outcome
+
+
+def _ask(bench: _Bench, reviewer: Reviewer, outcome: Outcome) -> _Judged:
+    """Ask for a review, and once more where what came back is none."""
+    prompt = render_brief(reviewer.role, _case(bench, reviewer, outcome))
+    judged = _Judged(None, None, None)
+    for number in range(1, TRIES + 1):
+        if number > 1:
+            renew(bench.desk.workspace)
+        call = AgentCall(
+            role=reviewer.role,
+            prompt=prompt,
+            runner=reviewer.runner,
+            model=reviewer.model,
+            timeout_s=reviewer.timeout_s,
+            cwd=bench.desk.workspace.tree,
+            log_name=f"{reviewer.role}.log" if number == 1 else f"{reviewer.role}-{number}.log",
+        )
+        answered = call_agent(bench.desk, call)
+        judged = _judge(bench, reviewer, answered)
+        _note_writes(bench, reviewer)
+        _tell(bench, reviewer, judged)
+        if judged.verdict is not None or not _is_worth_another(answered):
+            break
+    renew(bench.desk.workspace)
+    return judged
+
+
+def _case(bench: _Bench, reviewer: Reviewer, outcome: Outcome) -> Case:
+    order = bench.order
+    notes = (outcome.spec, outcome.quality)
+    place = order.terms.place
+    limit = patch_limit(reviewer.runner)
+    return Case(
+        story=order.read_story(),
+        patch=read_patch(bench.repository, place.branch, order.start, bench.tip, limit),
+        tip=bench.tip,
+        evidence="\n".join(note.evidence for note in notes if note is not None),
+        prd=place.prd,
+        patterns=order.patterns,
+    )
+
+
+def _judge(bench: _Bench, reviewer: Reviewer, answered: Answered) -> _Judged:
+    log = shown(answered.log, bench.desk.terms)
+    broken = _broken_off(reviewer, answered, log)
+    if broken is not None:
+        return _Judged(None, broken, log)
+    asked = criteria_of(bench.order.read_story()) if reviewer.role == SPEC else ()
+    try:
+        found = parse_review(answered.reading.answer)
+        lines = count_lines(bench.repository, bench.tip, cited_paths(found))
+        verdict = weigh(found, asked, lines)
+    except MalformedReview as exc:
+        reason = f"the {reviewer.role}'s answer cannot be used: {exc}"
+        return _Judged(None, Failed(phase=Phase.REVIEW, reason=reason, log=log), log)
+    failed = None if verdict.passed else _refused(reviewer, verdict, log)
+    return _Judged(verdict, failed, log)
+
+
+def _broken_off(reviewer: Reviewer, answered: Answered, log: str) -> Failed | None:
+    """Why a call came to no answer, at nobody's charge; None where it ended well."""
+    ended = answered.ended
+    if ended.cancelled:
+        return Failed.interrupted(log=log)
+    if ended.timed_out:
+        how = f"ran longer than its limit of {render_duration(reviewer.timeout_s)}"
+    elif ended.lost:
+        how = "ended with an exit status that was lost"
+    elif ended.code != 0:
+        how = f"ended with exit code {ended.code}"
+    elif answered.reading.failed:
+        how = "says itself that its call failed"
+    else:
+        return None
+    reason = f"the {reviewer.role} ({reviewer.runner.name}) {how}"
+    return Failed(phase=Phase.REVIEW, reason=reason, log=log, charged=False)
+
+
+def _is_worth_another(answered: Answered) -> bool:
+    return not (answered.ended.cancelled or answered.ended.timed_out)
+
+
+def _refused(reviewer: Reviewer, verdict: Verdict, log: str) -> Failed:
+    found = "\n".join(f"- {issue}" for issue in verdict.issues)
+    return Failed(
+        phase=Phase.REVIEW, reason=f"the {reviewer.role} found it wanting:\n{found}", log=log
+    )
+
+
+def _note_writes(bench: _Bench, reviewer: Reviewer) -> None:
+    changed = find_changed(bench.desk.workspace)
+    if changed:
+        names = enumerate_names(changed)
+        text = f"the {reviewer.role} changed its read-only checkout ({names}); that is thrown away"
+        bench.desk.emit(EventKind.STATE_REPAIRED, text=f"{bench.order.dispatch.story}: {text}")
+
+
+def _tell(bench: _Bench, reviewer: Reviewer, judged: _Judged) -> None:
+    verdict, failed = judged.verdict, judged.failed
+    bench.desk.emit(
+        EventKind.REVIEW_ENDED,
+        role=reviewer.role,
+        runner=reviewer.runner.name,
+        model=reviewer.model,
+        passed=verdict is not None and verdict.passed,
+        issues=list(verdict.issues) if verdict is not None else [],
+        reason=failed.reason if failed is not None else None,
+        log=judged.log,
+    )
+
+
+def _with(outcome: Outcome, reviewer: Reviewer, judged: _Judged) -> Outcome:
+    """The outcome with what a reviewer found, beside what commands said of the same."""
+    field = FIELDS[reviewer.role]
+    failed, verdict = judged.failed, judged.verdict
+    if failed is not None and not failed.charged:
+        return outcome.model_copy(update={"failed": failed, field: None})
+    before = outcome.spec if reviewer.role == SPEC else outcome.quality
+    note = _note(reviewer, verdict, failed, before.evidence if before is not None else "")
+    return outcome.model_copy(update={"failed": failed, field: note})
+
+
+def _note(
+    reviewer: Reviewer, verdict: Verdict | None, failed: Failed | None, commands: str
+) -> ReviewNote:
+    status = "passed" if failed is None else "failed"
+    who = ", ".join(filter(None, [reviewer.runner.name, reviewer.model]))
+    lines: Sequence[str] = [f"{reviewer.role} ({who}): {status}"]
+    lines = [*lines, *(verdict.lines if verdict is not None else ())]
+    issues = verdict.issues if verdict is not None else (failed.reason if failed else "",)
+    return ReviewNote(
+        status="passed" if failed is None else "failed",
+        evidence="\n".join(filter(None, [commands, *lines])),
+        issues=tuple(issues),
+    )
