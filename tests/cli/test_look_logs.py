@@ -114,6 +114,26 @@ def test_follow_until_the_attempt_has_settled(world: World) -> None:
     assert b"prompt.md" in err
 
 
+def test_follow_what_people_read(world: World) -> None:
+    """Where the output has structure its readable log is followed, from its beginning."""
+    world.hold()
+    world.attempt("A", 1)
+    folder = world.log("A", 1, {})
+    with follow() as child:
+        assert child.stdout is not None
+        (folder / "output.readable.log").write_bytes(b"I begin\n")
+        (folder / "output.log").write_bytes(b"{}\n")
+        assert child.stdout.readline() == b"I begin\n"
+        with (folder / "output.readable.log").open("ab") as log:
+            log.write(b"> Bash: true\n")
+        assert child.stdout.readline() == b"> Bash: true\n"
+        world.tell(EventKind.STORY_SETTLED, story="A", attempt=1, status="passed")
+        out, err = child.communicate()
+
+    assert (child.returncode, out) == (0, b"")
+    assert b"output.log" in err
+
+
 def test_follow_a_log_that_is_still_to_come(world: World) -> None:
     """An attempt whose agent was not started yet is waited for."""
     world.hold()

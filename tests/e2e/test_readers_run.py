@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agents.agent_outputs import FOLDER, form_of
+from agents.agent_outputs import FOLDER, form_of, recorded
 from world import Steps, World
 
 WRITES: Steps = [["write", "a.txt", "a\n"], ["commit", "add a"]]
@@ -37,6 +37,43 @@ def test_a_structured_answer_lands(world: World, name: str) -> None:
     assert (ended["input_tokens"], ended["output_tokens"]) == (3000, 300)
     assert ended["cost_usd"] == (None if name.startswith("codex") else pytest.approx(0.0135))
     assert ended["session"]
+
+
+def test_people_read_what_it_did_and_the_bytes_are_kept(world: World) -> None:
+    """`logs` shows words, tools and cost; `--raw` every byte; the other logs are named."""
+    prints(world, "claude-stream-json")
+    world.agent(A_1=[printing("claude-passed")])
+    world.plan({"id": "A-1"})
+    world.run()
+
+    shown = world.qloop("logs", "A-1")
+    raw = world.qloop("logs", "A-1", "--raw", "--follow")
+
+    assert shown.out.splitlines() == [
+        "# model claude-sonnet-5",
+        "Working on it.",
+        "> Write: /tree/story.txt",
+        "Working on it.",
+        "> Bash: git add -A && git commit -q -m 'story: done' && git log --oneline | head -1",
+        PASSED,
+        "cost: 3 turns, 3,000 tokens in, 300 out, $0.0135",
+    ]
+    assert "output.log, prompt.md" in shown.err
+    assert raw.out.encode() == recorded("claude-passed")
+    assert "output.readable.log" in raw.err
+
+
+def test_the_next_attempt_is_told_in_words(world: World) -> None:
+    """The last failure's log in a prompt is the readable one."""
+    prints(world, "claude-stream-json")
+    world.agent(A_1=[printing("claude-max-turns", 1), printing("claude-passed")])
+    world.plan({"id": "A-1"})
+
+    world.run()
+    prompt = world.path / ".qloop/logs/A-1/2/prompt.md"
+
+    assert "error: Reached maximum number of turns" in prompt.read_text(encoding="utf-8")
+    assert "num_turns" not in prompt.read_text(encoding="utf-8")
 
 
 def test_a_signal_outside_of_the_answer_does_not_count(world: World) -> None:

@@ -93,7 +93,7 @@ def test_follow_reads_once_more_at_the_end(
             out.write(b"two ")
         return log.stat().st_size > 8
 
-    follow_log(log, is_over)
+    follow_log(lambda: log, is_over)
 
     assert capfdbinary.readouterr().out == b"one two two "
 
@@ -102,6 +102,6 @@ def test_follow_a_log_that_never_comes(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     """A log that is not there shows nothing."""
-    follow_log(tmp_path / "output.log", lambda: True)
+    follow_log(lambda: tmp_path / "output.log", lambda: True)
 
     assert capfdbinary.readouterr().out == b""

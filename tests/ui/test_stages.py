@@ -116,6 +116,7 @@ def test_a_gate_in_progress_is_known_by_its_log(
     [
         ({"output.log", "verify-1.log"}, "verify-1.log"),
         ({"output.log"}, "output.log"),
+        ({"output.log", "output.readable.log"}, "output.readable.log"),
         (set(), None),
     ],
 )

@@ -35,16 +35,18 @@ def show(story_id: str, quantum: Path | None, as_json: bool) -> int:
     "--attempt", type=click.IntRange(min=1), metavar="N", help="Its number.  [default: the newest]"
 )
 @click.option("--follow", is_flag=True, help="Go on as it grows, until the attempt has ended.")
+@click.option("--raw", is_flag=True, help="Show the bytes that it printed, whatever their form.")
 @quantum_option
-def logs(story_id: str, attempt: int | None, follow: bool, quantum: Path | None) -> int:
-    """Show what a story's agent printed, and name the attempt's other logs.
+def logs(story_id: str, attempt: int | None, follow: bool, raw: bool, quantum: Path | None) -> int:
+    """Show what a story's agent did, and name the attempt's other logs.
 
-    The output goes to standard output as it is; where that is a terminal, it is freed of codes
-    that would steer it.
+    Of output with structure: what the agent said, the tools it used (`>`), and what it cost. Text
+    goes to standard output as it is; where that is a terminal, it is freed of codes that would
+    steer it.
     """
     from qloop.cli.reading import show_logs
 
-    return show_logs(story_id, attempt, quantum, follow=follow)
+    return show_logs(story_id, attempt, quantum, follow=follow, raw=raw)
 
 
 @click.command("watch")

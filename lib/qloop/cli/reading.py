@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from qloop.agents.readable import readable_log
 from qloop.cli.looking import Place, find_place, find_story
 from qloop.cli.planning import read_plan
 from qloop.plan.model import STORY_ID
@@ -17,25 +18,32 @@ from qloop.ui.logs import follow_log, print_log
 OUTPUT = "output.log"
 
 
-def show_logs(story_id: str, attempt: int | None, quantum: Path | None, *, follow: bool) -> int:
+def show_logs(
+    story_id: str, attempt: int | None, quantum: Path | None, *, follow: bool, raw: bool
+) -> int:
     """Print an attempt's output, then name what else was kept of it.
 
-    Raises BadInput for an unknown story, InputMissing where there is no such log.
+    It is what the agent printed where that is text, or where *raw* is asked for, else its readable
+    log. Raises BadInput for an unknown story, InputMissing where there is no such log.
     """
     place = find_place(quantum)
     folder = _find_folder(place, story_id, attempt)
-    log = folder / OUTPUT
+
+    def find_log() -> Path:
+        return folder / OUTPUT if raw else readable_log(folder / OUTPUT)
+
     if follow:
-        follow_log(log, _watch(place, story_id, int(folder.name)))
+        follow_log(find_log, _watch(place, story_id, int(folder.name)))
+    log = find_log()
     if not log.exists():
         raise InputMissing(
             f"attempt {folder.name} of {story_id} has no output of an agent",
             where=str(folder),
-            fix=_others_text(folder) or "its agent was not started",
+            fix=_others_text(folder, log) or "its agent was not started",
         )
     if not follow:
         print_log(log)
-    others = _others_text(folder)
+    others = _others_text(folder, log)
     if others:
         console.say(others)
     return 0
@@ -87,7 +95,7 @@ def _watch(place: Place, story_id: str, attempt: int) -> Callable[[], bool]:
     return look
 
 
-def _others_text(folder: Path) -> str:
+def _others_text(folder: Path, shown: Path) -> str:
     """The attempt's other files, by name, with the folder that they lie in."""
-    names = sorted(path.name for path in folder.iterdir() if path.name != OUTPUT)
+    names = sorted(path.name for path in folder.iterdir() if path.name != shown.name)
     return f"beside it in {folder}: {', '.join(names)}" if names else ""

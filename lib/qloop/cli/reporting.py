@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from qloop.agents.readable import readable_log
 from qloop.cli.looking import Place, find_place, read_status, this_moment
 from qloop.cli.planning import read_plan
 from qloop.plan.model import Plan
@@ -86,7 +87,7 @@ def _outputs(place: Place, plan: Plan, events: Sequence[Event]) -> dict[str, dic
     found: dict[str, dict[int, str]] = {}
     for story, number in failed_attempts(plan, events):
         log = place.private / "logs" / story / str(number) / "output.log"
-        text = plain_text(read_tail(log, OUTPUT_BYTES).encode()).strip()
+        text = plain_text(read_tail(readable_log(log), OUTPUT_BYTES).encode()).strip()
         if text:
             found.setdefault(story, {})[number] = text
     return found

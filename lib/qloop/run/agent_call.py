@@ -10,20 +10,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from qloop.agents.manifest import OUTPUT_FILE, SHELL, Manifest, command
-from qloop.agents.readers.table import open_reader
-from qloop.agents.reading import Reader, Reading, claimed_signal
+from qloop.agents.reading import Reading, claimed_signal
 from qloop.agents.signals import Said
 from qloop.run import purse
+from qloop.run.agent_output import AgentOutput
 from qloop.run.briefing import encode_prompt
 from qloop.run.desk import Desk
 from qloop.state.journal import EventKind
-from qloop.system.files import read_blocks
-from qloop.system.logged import Ended, read_tail, run_logged
+from qloop.system.logged import Ended, run_logged
 from qloop.system.tree import Marks
 
 AGENT_GRACE_S = 5.0
-LONGEST_OUTPUT_BYTES = 100_000_000
-STRAY_BYTES = 64_000
 PROMPT = "prompt.md"
 
 
@@ -46,11 +43,6 @@ class AgentCall:
     def output_name(self) -> str:
         """The name of the file that it writes its output into, where its manifest asks for one."""
         return f"{Path(self.log_name).stem}.answer"
-
-    @property
-    def writes_file(self) -> bool:
-        """Whether its output is in a file of its own rather than on standard output."""
-        return OUTPUT_FILE in self.runner.argv
 
     @property
     def prompt_name(self) -> str:
@@ -106,13 +98,31 @@ def run_call(
     """`call_agent` for a command line that stands already; *claim* tells what its end says."""
     reserved = purse.claim(desk, _payment(desk, call))
     log = desk.logs / call.log_name
-    reader = open_reader(call.runner.output)
-    ended = run_logged(
+    with _output(desk, call, log) as output:
+        ended = _run(desk, call, argv, stdin, output)
+        reading = output.reading()
+    answered = Answered(ended, reading, claim(ended, reading), log)
+    _tell_end(desk, call, answered)
+    if call.runner.name != SHELL:
+        facts = purse.settled_facts(_payment(desk, call), reserved, reading)
+        desk.emit(EventKind.BUDGET_SETTLED, **facts)
+    return answered
+
+
+def _output(desk: Desk, call: AgentCall, log: Path) -> AgentOutput:
+    file = desk.logs / call.output_name if OUTPUT_FILE in call.runner.argv else None
+    return AgentOutput(call.runner.output, log, desk.terms.limits.log_bytes, file=file)
+
+
+def _run(
+    desk: Desk, call: AgentCall, argv: tuple[str, ...], stdin: bytes, output: AgentOutput
+) -> Ended:
+    return run_logged(
         argv,
         cwd=call.cwd,
         env=desk.agent_environment(call.runner, call.role, call.cwd),
         stdin=stdin,
-        log=log,
+        log=desk.logs / call.log_name,
         log_bytes=desk.terms.limits.log_bytes,
         timeout_s=call.timeout_s,
         marks=_marks(desk, call.cwd),
@@ -127,28 +137,14 @@ def run_call(
             worktree=str(call.cwd),
             start=desk.workspace.start,
         ),
-        on_output=None if call.writes_file else reader.feed,
+        on_output=output.feed,
     )
-    reading = _read_file(desk, call, reader) if call.writes_file else reader.finish()
-    answered = Answered(ended, reading, claim(ended, reading), log)
-    _tell_end(desk, call, answered)
-    if call.runner.name != SHELL:
-        facts = purse.settled_facts(_payment(desk, call), reserved, reading)
-        desk.emit(EventKind.BUDGET_SETTLED, **facts)
-    return answered
 
 
 def _fresh(path: Path) -> Path:
     """The path, where nothing is that an earlier call left."""
     path.unlink(missing_ok=True)
     return path
-
-
-def _read_file(desk: Desk, call: AgentCall, reader: Reader) -> Reading:
-    """What the file says that it wrote; its standard output stands outside of that."""
-    for block in read_blocks(desk.logs / call.output_name, LONGEST_OUTPUT_BYTES):
-        reader.feed(block)
-    return replace(reader.finish(), stray=read_tail(desk.logs / call.log_name, STRAY_BYTES))
 
 
 def _payment(desk: Desk, call: AgentCall) -> purse.Call:

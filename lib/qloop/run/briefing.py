@@ -6,6 +6,7 @@ from typing import Self
 
 from qloop.agents.manifest import LONGEST_ARGUMENT_BYTES, Manifest
 from qloop.agents.prompt import bullet_list, render_role
+from qloop.agents.readable import readable_log
 from qloop.plan.model import Phase, Plan, Story
 from qloop.run.orders import AttemptOrder, Place
 from qloop.system.errors import BadInput
@@ -108,5 +109,5 @@ def _previous_text(story: Story, root: Path) -> str:
         text += f"\n\nBefore that, {reviewed.reason or 'a review failed'}"
     if not last.log or not (root / last.log).is_file():
         return text
-    tail = read_tail(root / last.log, PREVIOUS_LOG_BYTES)
+    tail = read_tail(readable_log(root / last.log), PREVIOUS_LOG_BYTES)
     return f"{text}\n\nThe end of its log:\n\n{_indent(tail)}"

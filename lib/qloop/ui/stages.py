@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from qloop.agents.readable import readable_name
 from qloop.agents.roles import IMPLEMENTER
 from qloop.plan.model import Plan, Story
 from qloop.state.journal import Event, EventKind
@@ -111,9 +112,9 @@ def log_of(plan: Plan, work: Work, logs: Collection[str]) -> str | None:
     gate = find_gate(plan, story, work.stage, logs) if story is not None else None
     if gate is not None:
         return gate.log
-    if work.stage is Stage.REVIEWED:
-        return _newest_review(logs)
-    return AGENT_LOG if AGENT_LOG in logs else None
+    name = _newest_review(logs) if work.stage is Stage.REVIEWED else AGENT_LOG
+    names = (readable_name(name), name) if name is not None else ()
+    return next((one for one in names if one in logs), None)
 
 
 def short_command(command: str) -> str:

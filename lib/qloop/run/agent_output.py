@@ -1,0 +1,62 @@
+"""An agent's output as it comes: read, and told to people in a log of its own.
+
+Errors: OSError where that log cannot be written.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from qloop.agents.forms import TEXT
+from qloop.agents.readable import readable_name, render_lines
+from qloop.agents.readers.table import open_reader
+from qloop.agents.reading import Line, Reading
+from qloop.system.capped import CappedLog
+from qloop.system.files import read_blocks
+from qloop.system.logged import read_tail
+
+LONGEST_OUTPUT_BYTES = 100_000_000
+STRAY_BYTES = 64_000
+
+
+class AgentOutput:
+    """Reads one call's output of the form that its runner prints."""
+
+    def __init__(self, form: str, log: Path, log_bytes: int, *, file: Path | None) -> None:
+        """*log* is that of what is printed; *file* the one that the agent writes instead."""
+        self._reader = open_reader(form)
+        self._log = log
+        self._file = file
+        self._readable: CappedLog | None = None
+        if form != TEXT and file is None:
+            self._readable = CappedLog(log.with_name(readable_name(log.name)), log_bytes)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._readable is not None:
+            self._readable.close()
+
+    def feed(self, data: bytes) -> None:
+        """Take what was printed next."""
+        if self._file is None:
+            self._tell(self._reader.feed(data))
+
+    def reading(self) -> Reading:
+        """What it all came to; asked once, when nothing comes any more."""
+        if self._file is not None:
+            return self._read_file(self._file)
+        if self._readable is not None:
+            self._tell(self._reader.feed(b"\n"))  # the last line may have no end
+        return self._reader.finish()
+
+    def _tell(self, lines: list[Line]) -> None:
+        if self._readable is not None:
+            self._readable.write(render_lines(lines).encode("utf-8", "replace"))
+
+    def _read_file(self, file: Path) -> Reading:
+        """What the file says; what was printed stands outside of that."""
+        for block in read_blocks(file, LONGEST_OUTPUT_BYTES):
+            self._reader.feed(block)
+        return replace(self._reader.finish(), stray=read_tail(self._log, STRAY_BYTES))
