@@ -1,4 +1,4 @@
-"""Cleaning, recovering, and the toolkit: `worktree`, `salvage`, `guard`, `signal`, `schema`."""
+"""Cleaning and recovering, and the toolkit for scripts and agents."""
 
 import sys
 from pathlib import Path
@@ -9,6 +9,7 @@ from qloop.agents.forms import FORMS, TEXT
 from qloop.cli.context import json_option, quantum_option
 
 BLOCK_BYTES = 65_536
+PROMPTED = ("implementer", "spec-reviewer", "quality-reviewer")
 SCHEMAS = ("quantum", "config", "event", "review")
 
 
@@ -129,6 +130,23 @@ def signal_parse(exit_code: int, form: str) -> int:
         reader.feed(block)
     console.print_json(asdict(claimed_signal(reader.finish(), exit_code)))
     return 0
+
+
+@click.command("prompt")
+@click.argument("story_id", metavar="STORY")
+@click.option(
+    "--role",
+    type=click.Choice(PROMPTED),
+    default=PROMPTED[0],
+    show_default=True,
+    help="A reviewer is told of the newest attempt that was kept.",
+)
+@quantum_option
+def prompt(story_id: str, role: str, quantum: Path | None) -> int:
+    """Print what an agent would be told of a story now."""
+    from qloop.cli.prompting import show_prompt
+
+    return show_prompt(story_id, role, quantum)
 
 
 @click.command("schema")

@@ -8,7 +8,7 @@ from qloop.agents.manifest import LONGEST_ARGUMENT_BYTES, Manifest
 from qloop.agents.prompt import bullet_list, render_role
 from qloop.agents.readable import readable_log
 from qloop.plan.model import Phase, Plan, Story
-from qloop.run.orders import AttemptOrder, Place
+from qloop.run.orders import AttemptOrder
 from qloop.system.errors import BadInput
 from qloop.system.logged import read_tail
 
@@ -36,10 +36,10 @@ class Briefing:
         return cls(place.prd, Path(place.root), order.patterns, order.commands.quality)
 
     @classmethod
-    def of_plan(cls, plan: Plan, place: Place) -> Self:
+    def of_plan(cls, plan: Plan, prd: str | None, root: Path) -> Self:
         """The briefing of an attempt that would be made now."""
         patterns = tuple(str(item) for item in plan.codebase_patterns)
-        return cls(place.prd, Path(place.root), patterns, tuple(plan.quality_commands))
+        return cls(prd, root, patterns, tuple(plan.quality_commands))
 
     def render(self, story: Story) -> str:
         """The implementer's prompt: role, story, document, patterns, and the last failure."""

@@ -200,7 +200,7 @@ def _check_first(quantum: Path) -> None:
 
 def _check_runners(plan: Plan, wanted: Wanted, config: Config, place: Place) -> None:
     """Every story that may still run has a runner that could start and take its prompt."""
-    briefing = Briefing.of_plan(plan, place)
+    briefing = Briefing.of_plan(plan, place.prd, Path(place.root))
     for story in plan.stories:
         if story.status in prepare.OVER:
             continue

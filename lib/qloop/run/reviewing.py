@@ -18,6 +18,7 @@ from qloop.repo.patch import read_patch
 from qloop.repo.review_tree import find_changed, renew, review_tree
 from qloop.repo.settings import PersonSettings
 from qloop.run.agent_call import AgentCall, Answered, call_agent
+from qloop.run.call_end import find_hindered, hindered_failure
 from qloop.run.desk import Desk, shown
 from qloop.run.finding import enumerate_names
 from qloop.run.orders import AttemptOrder, Failed, Outcome, Reviewer, ReviewNote
@@ -93,7 +94,7 @@ def _ask(bench: _Bench, reviewer: Reviewer, outcome: Outcome) -> _Judged:
         judged = _judge(bench, reviewer, answered)
         _note_writes(bench, reviewer)
         _tell(bench, reviewer, judged)
-        if judged.verdict is not None or not _is_worth_another(answered):
+        if judged.verdict is not None or not _is_worth_another(answered, judged):
             break
     renew(bench.desk.workspace)
     return judged
@@ -116,19 +117,26 @@ def _case(bench: _Bench, reviewer: Reviewer, outcome: Outcome) -> Case:
 
 def _judge(bench: _Bench, reviewer: Reviewer, answered: Answered) -> _Judged:
     log = shown(answered.log, bench.desk.terms)
-    broken = _broken_off(reviewer, answered, log)
-    if broken is not None:
-        return _Judged(None, broken, log)
+    failed = _broken_off(reviewer, answered, log)
+    if failed is None:
+        try:
+            verdict = _weighed(bench, reviewer, answered)
+        except MalformedReview as exc:
+            reason = f"the {reviewer.role}'s answer cannot be used: {exc}"
+            failed = Failed(phase=Phase.REVIEW, reason=reason, log=log)
+        else:
+            failed = None if verdict.passed else _refused(reviewer, verdict, log)
+            return _Judged(verdict, failed, log)
+    hindered = find_hindered(answered, reviewer.runner)
+    return _Judged(None, failed if hindered is None else hindered_failure(hindered, log), log)
+
+
+def _weighed(bench: _Bench, reviewer: Reviewer, answered: Answered) -> Verdict:
+    """The verdict of an answer. Raises MalformedReview."""
+    found = parse_review(answered.reading.answer)
     asked = criteria_of(bench.order.read_story()) if reviewer.role == SPEC else ()
-    try:
-        found = parse_review(answered.reading.answer)
-        lines = count_lines(bench.repository, bench.tip, cited_paths(found))
-        verdict = weigh(found, asked, lines)
-    except MalformedReview as exc:
-        reason = f"the {reviewer.role}'s answer cannot be used: {exc}"
-        return _Judged(None, Failed(phase=Phase.REVIEW, reason=reason, log=log), log)
-    failed = None if verdict.passed else _refused(reviewer, verdict, log)
-    return _Judged(verdict, failed, log)
+    lines = count_lines(bench.repository, bench.tip, cited_paths(found))
+    return weigh(found, asked, lines)
 
 
 def _broken_off(reviewer: Reviewer, answered: Answered, log: str) -> Failed | None:
@@ -138,6 +146,8 @@ def _broken_off(reviewer: Reviewer, answered: Answered, log: str) -> Failed | No
         return Failed.interrupted(log=log)
     if ended.timed_out:
         how = f"ran longer than its limit of {render_duration(reviewer.timeout_s)}"
+    elif ended.stuck:
+        how = "was stuck: it did nothing at all for too long"
     elif ended.lost:
         how = "ended with an exit status that was lost"
     elif ended.code != 0:
@@ -150,8 +160,10 @@ def _broken_off(reviewer: Reviewer, answered: Answered, log: str) -> Failed | No
     return Failed(phase=Phase.REVIEW, reason=reason, log=log, charged=False)
 
 
-def _is_worth_another(answered: Answered) -> bool:
-    return not (answered.ended.cancelled or answered.ended.timed_out)
+def _is_worth_another(answered: Answered, judged: _Judged) -> bool:
+    ended = answered.ended
+    hindered = judged.failed is not None and judged.failed.hindered is not None
+    return not (hindered or ended.cancelled or ended.timed_out or ended.stuck)
 
 
 def _refused(reviewer: Reviewer, verdict: Verdict, log: str) -> Failed:

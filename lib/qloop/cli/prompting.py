@@ -1,0 +1,67 @@
+"""What `prompt` does once its words are parsed: the text that an agent would get, of any role."""
+
+from pathlib import Path
+
+from qloop.agents.roles import IMPLEMENTER
+from qloop.cli.looking import find_story
+from qloop.cli.planning import default_state_file, read_plan
+from qloop.plan.model import Plan, Story
+from qloop.repo.checkout import Repository, find_repository
+from qloop.repo.kept import find_salvage
+from qloop.repo.line import line_tip
+from qloop.repo.patch import read_patch
+from qloop.run.briefing import Briefing
+from qloop.run.holder import private_folder
+from qloop.run.prepare import find_prd
+from qloop.run.review_brief import PATCH_BYTES, Case, render_brief
+from qloop.state.journal import Event, EventKind, Journal
+from qloop.ui import console
+
+
+def show_prompt(story_id: str, role: str, quantum: Path | None) -> int:
+    """The prompt of a role for a story, as a run would make it now.
+
+    Raises BadInput for a story that is not in the plan, or a review of what nobody made yet.
+    """
+    state_file = default_state_file(quantum)
+    plan = read_plan(state_file)
+    story = find_story(plan, story_id, state_file)
+    repository = find_repository(Path.cwd())
+    prd = find_prd(plan, repository.root, None, state_file).path
+    briefing = Briefing.of_plan(plan, str(prd) if prd is not None else None, repository.root)
+    if role == IMPLEMENTER:
+        text = briefing.render(story)
+    else:
+        text = render_brief(role, _case(repository, plan, story, briefing))
+    console.result(console.printable(text.rstrip("\n")))
+    return 0
+
+
+def _case(repository: Repository, plan: Plan, story: Story, briefing: Briefing) -> Case:
+    """What a reviewer of the story's newest attempt is told of it."""
+    kept = find_salvage(repository, story.id, None)
+    events = Journal(private_folder(repository) / "events.jsonl").events()
+    own = [one for one in events if (one.story, one.attempt) == (story.id, kept.attempt)]
+    start = _start(own) or line_tip(repository, plan.branch_name)
+    return Case(
+        story=story,
+        patch=read_patch(repository, plan.branch_name, start, kept.commit, PATCH_BYTES),
+        tip=kept.commit,
+        evidence="\n".join(_gate(one) for one in own if one.event is EventKind.GATE_ENDED),
+        prd=briefing.prd,
+        patterns=briefing.patterns,
+    )
+
+
+def _start(events: list[Event]) -> str | None:
+    """The commit that an attempt started from, as the journal tells."""
+    for event in events:
+        start = event.data.get("start")
+        if event.event is EventKind.AGENT_STARTED and isinstance(start, str):
+            return start
+    return None
+
+
+def _gate(event: Event) -> str:
+    data = event.data
+    return f"{data.get('gate')} `{data.get('command')}`: exit {data.get('code')}"

@@ -1,0 +1,52 @@
+"""`qloop prompt`: what an agent would be told, of each role."""
+
+from world import World
+
+CRITERIA = ["It says one"]
+
+
+def test_the_implementers_prompt_is_what_a_run_hands_over(world: World) -> None:
+    """Byte for byte, the last failure included."""
+    world.plan({"id": "A-1", "acceptanceCriteria": CRITERIA, "verify": ["false"]})
+    world.agent(A_1=[[["write", "a.txt", "a\n"]]])
+    world.run("--max-retries", "1")
+    shown = world.qloop("prompt", "A-1")
+
+    world.run("--max-retries", "2")
+
+    kept = world.path / ".qloop" / "logs" / "A-1" / "2" / "prompt.md"
+    assert shown.code == 0, shown.err
+    assert shown.out.strip() == kept.read_text("utf-8").strip()
+    assert "The last attempt failed" in shown.out
+
+
+def test_a_reviewers_prompt_is_about_the_newest_attempt(world: World) -> None:
+    """Its patch, its criteria, and what the commands said of it."""
+    world.plan({"id": "A-1", "acceptanceCriteria": CRITERIA, "verify": ["test -s a.txt"]})
+    world.agent(A_1=[[["write", "a.txt", "one\n"]]])
+    early = world.qloop("prompt", "A-1", "--role", "spec-reviewer")
+    world.run()
+
+    spec = world.qloop("prompt", "A-1", "--role", "spec-reviewer")
+    quality = world.qloop("prompt", "A-1", "--role", "quality-reviewer")
+
+    assert early.code == 65
+    assert "nothing was salvaged for A-1" in early.err
+    assert spec.code == 0, spec.err
+    assert "1. It says one" in spec.out
+    assert "| +one" in spec.out
+    assert "> verify-1 `test -s a.txt`: exit 0" in spec.out
+    assert "| +one" in quality.out
+
+
+def test_what_there_is_no_prompt_for(world: World) -> None:
+    """An unknown story is 65 with the nearest one, an unknown role 64."""
+    world.plan({"id": "A-1"})
+
+    story = world.qloop("prompt", "a-1")
+    role = world.qloop("prompt", "A-1", "--role", "king")
+
+    assert story.code == 65
+    assert "did you mean A-1" in story.err
+    assert role.code == 64
+    assert "king" in role.err
