@@ -462,17 +462,6 @@ def test_a_runner_file_that_cannot_be_executed_is_69(world: World, tmp_path: Pat
     assert not spawned(world)
 
 
-def test_auto_with_nothing_installed_is_69(world: World) -> None:
-    """Without any agent command line and without `run` commands it says what to install."""
-    (world.path / "qloop.toml").unlink()
-    world.plan({"id": "A-1"})
-
-    ran = world.run(PATH="/usr/bin:/bin")
-
-    assert_refused(ran, 69, "A-1", "install")
-    assert not spawned(world)
-
-
 # --- 70
 
 

@@ -14,7 +14,7 @@ from qloop.system.assets import asset_path
 
 ROOT = Path(__file__).resolve().parents[2]
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", "__pycache__", "*_cache", ".hypothesis")
-ASSETS = ("agents", "schemas", "examples")
+ASSETS = ("agents", "runners", "schemas", "examples")
 SOURCES = ("lib", "tests", "bin", "docs", *ASSETS)
 SINGLE = ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md")
 INFO = f"qloop-{qloop.__version__}.dist-info"
@@ -53,7 +53,7 @@ def unpacked(built: Path) -> Path:
 
 
 def test_wheel_holds_the_package_and_its_assets(unpacked: Path) -> None:
-    """In the wheel lie the package, its three folders of assets, and nothing else."""
+    """In the wheel lie the package, its folders of assets, and nothing else."""
     package = {name.removeprefix("lib/") for name in files_under(ROOT, "lib")}
     assets = {f"qloop/_assets/{name}" for kind in ASSETS for name in files_under(ROOT, kind)}
     info = {f"{INFO}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt")}

@@ -3,9 +3,9 @@
 Source: contract, Runners. Errors: pydantic.ValidationError for a table that is not of this form.
 """
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from qloop.agents.forms import TEXT, Form
 
@@ -21,38 +21,103 @@ OUTPUT_FILE = "{output_file}"
 standard output is a log only."""
 
 PLACEHOLDERS = ("{model}", "{prompt}", "{prompt_file}", OUTPUT_FILE, "{worktree}", "{story}")
+RIGHTS_PLACE = "{permissions}"
+"""Where argv takes the words that say what the agent may do."""
+
+Permissions = Literal["least", "full"]
 
 
-class Manifest(BaseModel):
-    """How to call one agent CLI; a new CLI is a new table, not a new class."""
+class Rights(BaseModel):
+    """How an agent command line is told what it may do."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str
-    argv: tuple[str, ...] = ()
-    """The command; empty only for the embedded shell runner."""
+    args: tuple[str, ...] = ()
+    """Put where argv says `{permissions}`; `{rules}` alone stands for a rule per command."""
+    set_env: dict[str, str] = Field(default_factory=dict)
+    commands: tuple[str, ...] = ()
+    """Commands, by their first words, that it may run besides the story's own checks."""
+    rule: tuple[str, ...] = ()
+    """The words that allow one command; `{command}` in them is replaced."""
+    json_rule: str = ""
+    """The same as a piece of JSON, for `{json_rules}` in an element of *args* or in *set_env*."""
+    root_needs: str | None = None
+    """As root it refuses these rights unless this variable is set."""
+
+
+class RoleFiles(BaseModel):
+    """Where an agent command line looks for role files of its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: str
+    """From the checkout's root."""
+    suffix: str = ".md"
+    keys: tuple[str, ...] = ("name", "description")
+    """What it understands of a role's front matter."""
+
+
+class RunnerTable(BaseModel):
+    """How to call an agent command line: a table `[runners.NAME]`, or a shipped file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: str = ""
+    """What people call it."""
+    argv: tuple[str, ...] = Field(min_length=1)
     prompt: Literal["stdin", "file", "argument"] = "stdin"
     output: Form = TEXT
     env: tuple[str, ...] = ()
     """Names, or patterns such as `MYTOOL_*`, passed through from qloop's environment."""
     set_env: dict[str, str] = Field(default_factory=dict)
+    default_env: dict[str, str] = Field(default_factory=dict)
+    """Set where qloop's environment passes no value of its own."""
+    files: dict[str, str] = Field(default_factory=dict)
+    """Files by their names and texts, for `{files}/NAME` in a variable's value."""
+    least: Rights | None = None
+    """Just enough to edit, to commit, and to run the story's checks."""
+    full: Rights | None = None
+    """Everything, for `permissions = "full"`. Alone: the runner cannot be held to less."""
+    version: tuple[str, ...] = ("--version",)
+    """The words after the program's name that make it tell its version."""
+    install: str = ""
+    """The command that installs it."""
+    stagger_s: float = Field(default=0.0, ge=0)
+    """Seconds between the starts of two of them."""
+    role_files: RoleFiles | None = None
+    notes: str = ""
+    """What a person should know of it, as prose."""
+
+    @model_validator(mode="after")
+    def _has_its_places(self) -> Self:
+        """The prompt goes one way, and argv has the places that are needed, and no others."""
+        for way, place in PROMPT_PLACES.items():
+            if (self.prompt == way) != (place in self.argv):
+                raise ValueError(f'prompt = "{way}" and {place} in argv go together')
+        args = any(rights is not None and rights.args for rights in (self.least, self.full))
+        if args != (RIGHTS_PLACE in self.argv):
+            raise ValueError(f"args of least or full and {RIGHTS_PLACE} in argv go together")
+        return self
+
+
+class Manifest(RunnerTable):
+    """How to call one agent CLI; a new CLI is a new table, not a new class."""
+
+    name: str
+    argv: tuple[str, ...] = ()
+    """The command; empty only for the embedded shell runner."""
+    permissions: Permissions = "least"
+
+    @property
+    def rights(self) -> Rights:
+        """What it may do, as it is told."""
+        chosen = self.full if self.permissions == "full" else self.least
+        return chosen or self.least or Rights()
+
+    @property
+    def needs_full(self) -> bool:
+        """Whether it can only be given everything, and is not."""
+        return self.permissions == "least" and self.least is None and self.full is not None
 
 
 SHELL_MANIFEST = Manifest(name=SHELL)
-
-
-def command(manifest: Manifest, values: dict[str, str]) -> tuple[str, ...]:
-    """The manifest's argv with each element that is exactly a placeholder replaced.
-
-    *values* maps placeholders such as `{model}`; one whose value is empty is left out together
-    with the flag before it.
-    """
-    words: list[str] = []
-    for part in manifest.argv:
-        if part not in PLACEHOLDERS:
-            words.append(part)
-        elif values.get(part):
-            words.append(values[part])
-        elif words and words[-1].startswith("-"):
-            words.pop()
-    return tuple(words)

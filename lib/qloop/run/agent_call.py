@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from qloop.agents.manifest import OUTPUT_FILE, SHELL, Manifest, command
+from qloop.agents.manifest import OUTPUT_FILE, SHELL, Manifest
 from qloop.agents.reading import Reading, claimed_signal
 from qloop.agents.signals import Said
+from qloop.agents.words import command
 from qloop.run import purse
 from qloop.run.agent_output import AgentOutput
 from qloop.run.briefing import encode_prompt
@@ -36,6 +37,8 @@ class AgentCall:
     timeout_s: float
     cwd: Path
     """The tree it works in; `QLOOP_WORKTREE` in its environment."""
+    checks: tuple[str, ...] = ()
+    """The commands that it may run to see whether its work is right."""
     log_name: str = "output.log"
     """Its log in the attempt's folder; the prompt lies beside it."""
 
@@ -69,6 +72,7 @@ def call_agent(desk: Desk, call: AgentCall) -> Answered:
     prompt_file = desk.logs / call.prompt_name
     data = encode_prompt(call.prompt, call.runner, desk.dispatch.story)
     prompt_file.write_bytes(data)
+    desk.write_files(call.runner)
     argv = command(
         call.runner,
         {
@@ -79,6 +83,7 @@ def call_agent(desk: Desk, call: AgentCall) -> Answered:
             "{story}": desk.dispatch.story,
             "{worktree}": str(call.cwd),
         },
+        call.checks,
     )
     return run_call(desk, call, argv, data if call.runner.prompt == "stdin" else b"")
 
@@ -120,7 +125,7 @@ def _run(
     return run_logged(
         argv,
         cwd=call.cwd,
-        env=desk.agent_environment(call.runner, call.role, call.cwd),
+        env=desk.agent_environment(call.runner, call.role, call.cwd, call.checks),
         stdin=stdin,
         log=desk.logs / call.log_name,
         log_bytes=desk.terms.limits.log_bytes,

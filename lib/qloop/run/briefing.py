@@ -89,10 +89,15 @@ def _indent(text: str | None) -> str:
     return "\n".join(f"  {line}" for line in text.split("\n")) if text else ""
 
 
+def checks_of(quality: tuple[str, ...], story: Story) -> tuple[str, ...]:
+    """The commands that judge a story's attempt, in their order."""
+    own = (item for task in story.tasks for item in task.commands)
+    return (*own, *story.verify, *quality)
+
+
 def _checks_text(quality: tuple[str, ...], story: Story) -> str:
-    commands = [item for task in story.tasks for item in task.commands]
-    commands += [*story.verify, *quality]
-    return bullet_list([f"`{item}`" for item in commands], "No command judges this story.")
+    commands = [f"`{item}`" for item in checks_of(quality, story)]
+    return bullet_list(commands, "No command judges this story.")
 
 
 def _previous_text(story: Story, root: Path) -> str:

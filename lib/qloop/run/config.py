@@ -22,9 +22,9 @@ from pydantic import (
     model_validator,
 )
 
-from qloop.agents.forms import TEXT, Form
-from qloop.agents.manifest import PROMPT_PLACES, Manifest
+from qloop.agents.manifest import Manifest, Permissions, Rights, RoleFiles, RunnerTable
 from qloop.agents.roles import role_names
+from qloop.agents.shipped import load_shipped
 from qloop.system.clock import parse_duration_s
 from qloop.system.errors import BadInput, Faults
 
@@ -117,26 +117,6 @@ class RoleTable(BaseModel):
     model: str | None = None
 
 
-class RunnerTable(BaseModel):
-    """One `[runners.NAME]` table: how to call an agent command line."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    argv: Annotated[tuple[str, ...], Field(min_length=1)]
-    prompt: Annotated[str, Field(pattern="^(stdin|file|argument)$")] = "stdin"
-    output: Form = TEXT
-    env: tuple[str, ...] = ()
-    set_env: dict[str, str] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _hands_the_prompt_over(self) -> Self:
-        """The prompt goes one way, and argv has the place for it."""
-        for way, place in PROMPT_PLACES.items():
-            if (self.prompt == way) != (place in self.argv):
-                raise ValueError(f'prompt = "{way}" and {place} in argv go together')
-        return self
-
-
 class Config(BaseModel):
     """qloop.toml, with what the environment adds."""
 
@@ -155,6 +135,10 @@ class Config(BaseModel):
     stale_after: Annotated[Duration, AfterValidator(_some_time)] = 1200.0
     worktree_root: str | None = None
     env_pass: tuple[str, ...] = ()
+    permissions: Permissions = Field(
+        default="least",
+        description='"full" lets agents do everything that you may do; "least" what they need.',
+    )
     runners: dict[str, RunnerTable] = Field(default_factory=dict)
     roles: dict[str, RoleTable] = Field(default_factory=dict)
     limits: FileLimits = FileLimits()
@@ -168,9 +152,10 @@ class Config(BaseModel):
         return self
 
     def manifest(self, name: str) -> Manifest | None:
-        """The runner of that name, or None where no table has it."""
+        """The runner of that name: the table's, else the shipped one, else None."""
         table = self.runners.get(name)
-        return None if table is None else Manifest(name=name, **table.model_dump())
+        found = load_shipped(name) if table is None else Manifest(name=name, **table.model_dump())
+        return found and found.model_copy(update={"permissions": self.permissions})
 
 
 def load_config(root: Path) -> Config:
@@ -256,15 +241,21 @@ def _fault(error: Any) -> str:
 
 
 def _nearest(location: tuple[Any, ...]) -> str:
-    fields: Any = {
-        (): Config,
-        ("limits",): FileLimits,
-        ("checks",): Checks,
-        ("gates",): Gates,
-    }.get(location[:-1], {"runners": RunnerTable, "roles": RoleTable}.get(location[0], Config))
-    return _hint(str(location[-1]), fields.model_fields)
+    return _hint(str(location[-1]), _model_at(location[:-1]).model_fields)
 
 
 def _hint(word: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.4)
     return f", did you mean {close[0]!r}?" if close else ""
+
+
+def _model_at(place: tuple[Any, ...]) -> type[BaseModel]:
+    """The form of the table at *place*."""
+    forms: dict[Any, type[BaseModel]]
+    forms = {"limits": FileLimits, "checks": Checks, "gates": Gates}
+    if len(place) < 2:
+        return forms.get("".join(place), Config)
+    if place[0] == "roles":
+        return RoleTable
+    forms = {"least": Rights, "full": Rights, "role_files": RoleFiles}
+    return forms.get(place[-1], RunnerTable)

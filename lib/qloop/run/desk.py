@@ -9,14 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from qloop.agents.environment import base_environment, passed_through
+from qloop.agents.environment import base_environment
 from qloop.agents.manifest import Manifest
+from qloop.agents.words import variables
 from qloop.repo.marks import agent_git_environment
 from qloop.repo.settings import PersonSettings
 from qloop.repo.workspace import Workspace
 from qloop.run.orders import Dispatch, Reserved, Terms
 from qloop.system.cancel import Cancel
+from qloop.system.files import write_atomic
 from qloop.system.tree import Marks
+
+RUNNER_FILES = "runner"
+"""The folder of a runner's files, in the attempt's temporary folder."""
 
 Emit = Callable[..., None]
 """Journals an event of the attempt: `emit(EventKind.GATE_ENDED, command=…)`."""
@@ -63,11 +68,21 @@ class Desk:
         """What set-up and gate commands see."""
         return {**base_environment(self.terms.env_pass), **self._own()}
 
-    def agent_environment(self, runner: Manifest, role: str, tree: Path) -> dict[str, str]:
-        """What an agent sees that works in *tree*: the above and its manifest's variables."""
-        given = {**passed_through(runner.env), **runner.set_env}
+    def agent_environment(
+        self, runner: Manifest, role: str, tree: Path, checks: tuple[str, ...] = ()
+    ) -> dict[str, str]:
+        """What an agent sees that works in *tree*: the above and its manifest's variables.
+
+        *checks* are the commands that it may run, where its manifest says so by a variable.
+        """
+        given = variables(runner, self.workspace.tmp / RUNNER_FILES, checks)
         own = {**self._own(), "QLOOP_ROLE": role, "QLOOP_WORKTREE": str(tree)}
         return {**base_environment(self.terms.env_pass), **given, **own}
+
+    def write_files(self, runner: Manifest) -> None:
+        """Put a runner's files where its variables name them."""
+        for name, text in runner.files.items():
+            write_atomic(self.workspace.tmp / RUNNER_FILES / name, text.encode())
 
     def write_story(self, story: dict[str, Any]) -> None:
         """Put the story where `QLOOP_STORY_FILE` names it."""

@@ -3,13 +3,13 @@
 What comes back is a claim and the reason where there is none that could count.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from qloop.agents.manifest import SHELL
 from qloop.agents.signals import Said
 from qloop.plan.model import Story
 from qloop.run.agent_call import AgentCall, Answered, call_agent, run_call
-from qloop.run.briefing import Briefing
+from qloop.run.briefing import Briefing, checks_of
 from qloop.run.call_end import find_failure
 from qloop.run.desk import Desk, shown
 from qloop.run.orders import AttemptOrder, Failed
@@ -32,7 +32,9 @@ def work(desk: Desk, order: AttemptOrder) -> Claim:
     if desk.dispatch.runner.name == SHELL:
         answered = _run_tasks(desk, story)
     else:
-        answered = call_agent(desk, _call(desk, Briefing.of_order(order).render(story)))
+        call = _call(desk, Briefing.of_order(order).render(story))
+        checks = checks_of(order.commands.quality, story)
+        answered = call_agent(desk, replace(call, checks=checks))
     log = shown(answered.log, desk.terms)
     return Claim(find_failure(desk, answered, log), log)
 

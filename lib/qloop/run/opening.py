@@ -100,10 +100,10 @@ def open_run(
         if not wanted.accept_prd_change:
             prepare.check_prd(plan, prd)
         place = _place(repository, private, base, quantum, prd, plan)
-        _check_runners(plan, wanted, config, place)
+        bounds = _check_runners(plan, wanted, config, place)
         opened = _open(repository, store, journal, config, wanted, place, lock)
         remarks = [prd.warning] if prd.warning else []
-        opened.notes += [*notes, *remarks, *find_remarks(repository, place)]
+        opened.notes += [*notes, *remarks, *bounds, *find_remarks(repository, place)]
         _recover(opened, former)
         _write_wishes(opened, prd)
         undo.pop_all()
@@ -198,9 +198,13 @@ def _check_first(quantum: Path) -> None:
     check_plan(document, str(quantum))
 
 
-def _check_runners(plan: Plan, wanted: Wanted, config: Config, place: Place) -> None:
-    """Every story that may still run has a runner that could start and take its prompt."""
+def _check_runners(plan: Plan, wanted: Wanted, config: Config, place: Place) -> list[str]:
+    """Every story that may still run has a runner that could start and take its prompt.
+
+    Returns what a person should know of them.
+    """
     briefing = Briefing.of_plan(plan, place.prd, Path(place.root))
+    unbound: dict[str, str] = {}
     for story in plan.stories:
         if story.status in prepare.OVER:
             continue
@@ -208,6 +212,12 @@ def _check_runners(plan: Plan, wanted: Wanted, config: Config, place: Place) -> 
         pick_reviewers(story, wanted, config, Path(place.root))
         if manifest.prompt == "argument":
             encode_prompt(briefing.render(story), manifest, story.id)
+        if manifest.permissions == "full":
+            unbound[manifest.name] = " ".join(manifest.rights.args)
+    names = [f"{name} ({words})" if words else name for name, words in unbound.items()]
+    if not names:
+        return []
+    return [f'permissions = "full": {", ".join(names)} may do whatever you may']
 
 
 def _place(

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from qloop.agents.manifest import AUTO, SHELL, SHELL_MANIFEST, Manifest
 from qloop.agents.roles import IMPLEMENTER, load_role
+from qloop.agents.shipped import SHIPPED
 from qloop.plan.model import Plan, Status, Story
 from qloop.plan.prd import prd_hash
-from qloop.run.config import DEFAULT_PARALLEL, Config
+from qloop.run.config import CONFIG_NAME, DEFAULT_PARALLEL, Config
 from qloop.run.routing import Route, Wish, route_implementer
 from qloop.system.clock import parse_duration_s
 from qloop.system.errors import BadInput, RunnerUnavailable
@@ -103,13 +104,13 @@ def pick_runner(story: Story, wanted: Wanted, config: Config, root: Path) -> Man
 
 
 def find_manifest(name: str, asked_by: str, config: Config, root: Path) -> Manifest:
-    """A runner by its name. Raises RunnerUnavailable, BadInput for an unknown name."""
+    """A runner by its name, fit to start. Raises RunnerUnavailable, BadInput."""
     manifest = config.manifest(name)
     if manifest is None:
-        known = ", ".join([SHELL, AUTO, *config.runners])
+        known = ", ".join([SHELL, AUTO, *runner_names(config)])
         raise BadInput(
             f"unknown runner {name!r} for {asked_by}",
-            where="qloop.toml",
+            where=CONFIG_NAME,
             fix=f"name one of {known}, or add a table [runners.{name}]",
         )
     if not is_installed(manifest, root):
@@ -117,9 +118,37 @@ def find_manifest(name: str, asked_by: str, config: Config, root: Path) -> Manif
         raise RunnerUnavailable(
             f"the runner {name!r} needs the command {manifest.argv[0]!r}, which is not {place}",
             where=f"[runners.{name}]",
-            fix=f"install it, or change [runners.{name}] in qloop.toml",
+            fix=f"install it ({manifest.install})"
+            if manifest.install
+            else f"install it, or change [runners.{name}] in qloop.toml",
         )
+    check_rights(manifest)
     return manifest
+
+
+def check_rights(manifest: Manifest) -> None:
+    """Raise BadInput where the runner does not work under its present permissions."""
+    if manifest.needs_full:
+        raise BadInput(
+            f"the runner {manifest.name!r} lets its model do whatever it likes, "
+            "and cannot be held to less",
+            where=f"[runners.{manifest.name}]",
+            fix='choose another, or allow it with permissions = "full" in qloop.toml, '
+            "where that is safe: in a container or a machine of its own",
+        )
+    needed = manifest.rights.root_needs
+    if needed is not None and not os.environ.get(needed) and os.geteuid() == 0:
+        raise BadInput(
+            f"the runner {manifest.name!r} refuses permissions = {manifest.permissions!r} as root",
+            where=CONFIG_NAME,
+            fix=f"run qloop as another user, or, where everything it can reach may be lost, "
+            f"set {needed}=1; or take permissions out of qloop.toml",
+        )
+
+
+def runner_names(config: Config) -> tuple[str, ...]:
+    """The names of all agent command lines: those of qloop.toml first, then the shipped ones."""
+    return (*config.runners, *(name for name in SHIPPED if name not in config.runners))
 
 
 def max_parallel(plan: Plan, wanted: Wanted, config: Config) -> int:
@@ -152,17 +181,19 @@ def _automatic(story: Story, config: Config, root: Path) -> Manifest:
         return found
     raise RunnerUnavailable(
         f"no runner could work on {story.id}: its tasks carry no `run` commands, "
-        "and no agent command line is set up",
-        where="qloop.toml",
-        fix="install an agent command line and add a table [runners.NAME] with its argv",
+        "and no agent command line is installed",
+        where=CONFIG_NAME,
+        fix=f"install one of {', '.join(SHIPPED)} (`qloop runners list` tells how), "
+        "or add a table [runners.NAME] with the argv of another",
     )
 
 
 def find_installed(config: Config, root: Path) -> Manifest | None:
-    """The first agent command line that is there; None where there is none."""
-    manifests = (config.manifest(name) for name in config.runners)
-    for manifest in manifests:
-        if manifest is not None and is_installed(manifest, root):
+    """The first agent command line that is installed and may start, as `auto` takes it."""
+    for name in runner_names(config):
+        manifest = config.manifest(name)
+        if manifest is not None and is_installed(manifest, root) and not manifest.needs_full:
+            check_rights(manifest)
             return manifest
     return None
 

@@ -1,4 +1,4 @@
-"""Files that come with qloop: role prompts, schemas, examples.
+"""Files that come with qloop: role prompts, runners, schemas, examples.
 
 From a wheel they lie in the package, in a checkout (also when it is installed editable) in the
 folders at its root. Errors: InternalFailure when a file is in neither.
@@ -10,7 +10,7 @@ from typing import Literal
 
 from qloop.system.errors import InternalFailure
 
-Kind = Literal["agents", "schemas", "examples"]
+Kind = Literal["agents", "runners", "schemas", "examples"]
 
 _CHECKOUT = Path(__file__).resolve().parents[3]
 
