@@ -56,7 +56,8 @@ def world(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> World:
     where: Any = {"story": "A", "attempt": 1, "wave": "wave-1"}
     made.tell(EventKind.ATTEMPT_STARTED, **where, runner="shell")
     made.tell(EventKind.AGENT_STARTED, **where, worktree="/trees/A.1")
-    made.tell(EventKind.AGENT_ENDED, **where, code=0, signal="STORY_PASSED", seconds=4.0)
+    told: Any = {"model": "large", "turns": 7, "input_tokens": 12_000, "session": "s-1"}
+    made.tell(EventKind.AGENT_ENDED, **where, code=0, signal="STORY_PASSED", seconds=4.0, **told)
     gate: Any = {"gate": "verify-1", "command": "make check\nmake lint", "log": "v.log"}
     made.tell(EventKind.GATE_ENDED, **where, **gate, code=1, green=False, seconds=0.5)
     ended: Any = {"status": "failed", "phase": "verification", "charged": True}
@@ -88,7 +89,8 @@ def test_everything_as_json(world: World, capsys: Captured) -> None:
     assert (first["number"], first["wave"], first["runner"]) == (1, "wave-1", "shell")
     assert first["agent"] == {
         "code": 0, "signal": "STORY_PASSED", "timedOut": False, "stuck": False,
-        "seconds": 4.0,
+        "seconds": 4.0, "model": "large", "session": "s-1", "turns": 7,
+        "inputTokens": 12_000, "cachedTokens": 0, "outputTokens": 0,
     }  # fmt: skip
     assert [(gate["name"], gate["green"]) for gate in first["gates"]] == [("verify-1", False)]
     assert (first["status"], first["phase"], first["charged"]) == ("failed", "verification", True)
@@ -107,6 +109,7 @@ def test_everything_as_json(world: World, capsys: Captured) -> None:
         "since     2026-01-02T03:04:05Z",
         "runner    shell",
         "timeout   5m",
+        "it used large, 7 turns, 12,000 tokens in, 0 out, session s-1",
         "As a user\nI want it.",
         "Mind the gap.",
         "  - It is\n    fast",

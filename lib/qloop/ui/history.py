@@ -37,6 +37,13 @@ class AgentEnd(View):
     timed_out: bool
     stuck: bool
     seconds: float
+    model: str | None = None
+    session: str | None = None
+    """Its own name for the conversation, by which it can be gone on with."""
+    turns: int | None = None
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
 
 
 class GateRun(View):
@@ -233,6 +240,12 @@ def _agent_end(data: Mapping[str, Any]) -> AgentEnd:
         timed_out=bool(data.get("timed_out")),
         stuck=bool(data.get("stuck")),
         seconds=_number(data.get("seconds")),
+        model=_text(data.get("model")),
+        session=_text(data.get("session")),
+        turns=_whole(data.get("turns")),
+        input_tokens=_whole(data.get("input_tokens")) or 0,
+        cached_tokens=_whole(data.get("cached_tokens")) or 0,
+        output_tokens=_whole(data.get("output_tokens")) or 0,
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from qloop.agents.usage import Usage, render_usage
 from qloop.plan.model import Plan, ReviewPart, Status, Story, Task
 from qloop.state.journal import Event
 from qloop.system.clock import render_duration
@@ -15,6 +16,7 @@ from qloop.ui import console
 from qloop.ui.amounts import render_cost
 from qloop.ui.findings import finding_lines, findings_about
 from qloop.ui.history import (
+    AgentEnd,
     Attempt,
     GateRun,
     ReviewRun,
@@ -155,6 +157,8 @@ def _attempt(one: Attempt) -> Iterator[str]:
         yield f"    started {one.started_at}{took}{f', cost {cost}' if cost else ''}"
     if one.agent is not None:
         yield f"    agent {agent_words(one)}"
+        used = _used(one.agent)
+        yield from (f"    it used {used}",) if used else ()
     yield from (f"    {_gate(gate)}" for gate in one.gates)
     yield from (f"    {_review_run(review)}" for review in one.reviews)
     if one.reason:
@@ -186,6 +190,13 @@ def agent_words(one: Attempt) -> str:
     if one.agent.stuck:
         return f"was stuck, and ended after {took}"
     return f"ended with {one.agent.code} after {took}, {one.agent.signal or 'no signal'}"
+
+
+def _used(end: AgentEnd) -> str:
+    """What an agent told of its call: model, size, and how to find its session again."""
+    usage = Usage(end.input_tokens, end.cached_tokens, end.output_tokens)
+    session = f"session {end.session}" if end.session else None
+    return ", ".join(filter(None, [end.model, render_usage(usage, end.turns), session]))
 
 
 def _gate(gate: GateRun) -> str:
