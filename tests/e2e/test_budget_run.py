@@ -134,3 +134,92 @@ def test_a_limit_that_is_none_is_bad_input(world: World) -> None:
 
     assert ran.code == 65
     assert "limits.budget_usd" in ran.err
+
+
+def answer(cost: float | None, tokens: int = 0, model: str = "") -> str:
+    """The last line of an agent that tells what it cost."""
+    usage = {"input_tokens": tokens, "output_tokens": tokens}
+    told = {"type": "result", "subtype": "success", "is_error": False, "usage": usage}
+    told |= {"result": "<quantum>STORY_PASSED</quantum>"}
+    told |= {} if cost is None else {"total_cost_usd": cost}
+    begin = json.dumps({"type": "system", "subtype": "init", "model": model})
+    return f"{begin}\n{json.dumps(told)}"
+
+
+def test_what_an_agent_reports_is_what_the_next_is_taken_to_cost(world: World) -> None:
+    """While one is at work the others wait; cheaper than thought, more can start than did."""
+    world.output = "claude-stream-json"
+    world.configure()
+    world.plan(*THREE)
+    story: Steps = [["sh", "echo > $QLOOP_STORY"], ["print", answer(0.4)]]
+    world.agent(A_1=[story], B_1=[story], C_1=[story])
+
+    ran = world.run("--budget", "1")
+
+    assert (ran.code, ran.signal) == (3, "<quantum>WAITING</quantum>"), ran.err
+    assert world.statuses() == {"A-1": "passed", "B-1": "passed", "C-1": "pending"}
+    assert [one["data"]["usd"] for one in world.events("budget.reserved")] == [1.0, 0.4]
+    assert [one["data"]["usd"] for one in world.events("budget.settled")] == [0.4, 0.4]
+    assert "its agents cost $0.80" in ran.err
+
+
+def test_tokens_without_a_cost_are_priced(world: World) -> None:
+    """By the table that comes with qloop, by the model that the agent names."""
+    world.output = "claude-stream-json"
+    world.configure()
+    world.plan({"id": "A-1"})
+    said = answer(None, 100_000, "claude-sonnet-5-5")
+    world.agent(A_1=[[["write", "a.txt", "a\n"], ["print", said]]])
+
+    ran = world.run()
+
+    assert ran.code == 0, ran.err
+    (row,) = budget_of(world)["byModel"]
+    assert (row["name"], row["usd"], row["estimatedUsd"]) == ("claude-sonnet-5-5", 1.2, 0.0)
+    assert (row["inputTokens"], row["outputTokens"]) == (100_000, 100_000)
+    assert "$1.20" in world.qloop("status").out
+    assert "cost $1.20" in world.qloop("show", "A-1").out
+
+
+def test_reviews_are_paid_as_well(world: World) -> None:
+    """A reviewer is reserved for with its implementer; one that is asked again must be payable."""
+    world.configure("[gates]\nspec_review = true\n[limits]\nbudget_usd = 1.25\n")
+    world.plan({"id": "A-1"})
+    world.agent(
+        A_1=[
+            [
+                ["write", "a.txt", "a\n"],
+                ["commit", "a"],
+                ["print", "no review"],
+                ["say", "STORY_PASSED"],
+            ]
+        ]
+    )
+
+    ran = world.run()
+
+    assert (ran.code, ran.signal) == (3, "<quantum>WAITING</quantum>"), ran.err
+    assert world.statuses() == {"A-1": "pending"}
+    assert world.failures("A-1") == ["interrupted"]
+    for kind in ("budget.reserved", "budget.settled"):
+        found = [(one["data"]["role"], one["data"]["usd"]) for one in world.events(kind)]
+        assert found == [("implementer", 1.0), ("spec-reviewer", 0.25)]
+
+
+def test_stories_at_work_have_ports_of_their_own(world: World) -> None:
+    """The agent and the commands that judge it have the same ones; two stories never share."""
+    note = f"echo $QLOOP_PORT_BASE > '{world.flags}'/"
+    both = f"until [ -e '{world.flags}/A-1' ] && [ -e '{world.flags}/B-1' ]; do sleep 0.05; done"
+    stories = [
+        {"id": one, "verify": [f"test $QLOOP_PORT_BASE = $(cat '{world.flags}/{one}')"]}
+        for one in ("A-1", "B-1")
+    ]
+    world.plan(*stories, testCommand="test $QLOOP_PORT_BASE -ge 20000")
+    steps: Steps = [["sh", f"{note}$QLOOP_STORY; {both}; touch $QLOOP_STORY.txt"]]
+    world.agent(A_1=[steps], B_1=[steps])
+
+    ran = world.run()
+
+    assert ran.code == 0, ran.err
+    first, second = ((world.flags / one).read_text() for one in ("A-1", "B-1"))
+    assert abs(int(first) - int(second)) >= 100

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from qloop.run.orders import Reserved
 from qloop.run.purse import Call, Purse
 from qloop.state.budget import Limits, Refused
 from qloop.state.journal import EventKind, Journal
@@ -14,16 +13,15 @@ LIMIT_USD = 5.0
 SPENDER = """
 import sys
 from pathlib import Path
-from qloop.run.orders import Reserved
 from qloop.run.purse import Call, Purse
 from qloop.state.budget import Limits
 from qloop.state.journal import EventKind, Journal
 journal = Journal(Path(sys.argv[1]), "r-1")
 purse = Purse(journal, Limits(run_usd=5.0))
 for number in range(8):
-    found = purse.reserve(Call("implementer", "claude", None, story=f"{sys.argv[2]}-{number}"))
-    if isinstance(found, Reserved) and number % 2:
-        facts = {"call": found.call, "role": "implementer", "runner": "claude", "model": None}
+    found = purse.reserve([Call("implementer", "claude", None, story=f"{sys.argv[2]}-{number}")])
+    if isinstance(found, tuple) and number % 2:
+        facts = {"call": found[0].call, "role": "implementer", "runner": "claude", "model": None}
         journal.append(EventKind.BUDGET_SETTLED, **facts, usd=0.4, source="reported")
 """
 
@@ -57,13 +55,14 @@ def test_what_is_reserved_is_seen_by_the_next_process(tmp_path: Path) -> None:
     journal = journal_in(tmp_path)
     limits = Limits(run_usd=1.0)
     call = Call("implementer", "claude", "opus", story="A-1", attempt=1)
-    first = Purse(journal, limits).reserve(call)
+    first = Purse(journal, limits).reserve([call])
 
-    refused = Purse(journal, limits).reserve(call)
+    refused = Purse(journal, limits).reserve([call])
     closed = Purse(journal, limits).close_dead()
     again = Purse(journal, limits).close_dead()
 
-    assert isinstance(first, Reserved)
+    assert isinstance(first, tuple)
+    assert [one.usd for one in first] == [1.0]
     assert isinstance(refused, Refused)
     assert refused.may_change
     assert (closed, again) == (1, 0)
@@ -76,9 +75,24 @@ def test_without_a_limit_nothing_is_reserved(tmp_path: Path) -> None:
     """Nor is the journal touched; and a story's own commands are never paid for."""
     journal = journal_in(tmp_path)
 
-    free = Purse(journal, Limits()).reserve(Call("implementer", "claude", None))
-    shell = Purse(journal, Limits(run_usd=0.1)).reserve(Call("implementer", "shell", None))
+    free = Purse(journal, Limits()).reserve([Call("implementer", "claude", None)])
+    shell = Purse(journal, Limits(run_usd=0.1)).reserve([Call("implementer", "shell", None)])
 
-    assert free is None
-    assert shell is None
+    assert free == shell == ()
     assert len(journal.events()) == 1
+
+
+def test_an_attempts_agents_are_paid_together_or_not_at_all(tmp_path: Path) -> None:
+    """Where a story's reviewer could not be paid, its implementer is not started either."""
+    purse = Purse(journal_in(tmp_path), Limits(run_usd=1.5))
+    maker, reviewer = (
+        Call(role, "claude", None, story="A-1") for role in ("implementer", "spec-reviewer")
+    )
+
+    granted = purse.reserve([maker, reviewer])
+    refused = purse.reserve([maker, reviewer])
+
+    assert isinstance(granted, tuple)
+    assert [one.usd for one in granted] == [1.0, 0.25]
+    assert isinstance(refused, Refused)
+    assert len(purse.journal.events()) == 3

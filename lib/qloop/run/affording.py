@@ -9,6 +9,7 @@ from qloop.run.dispatch import Counter
 from qloop.run.opening import Opened
 from qloop.run.orders import Reserved
 from qloop.run.purse import RAISE_IT, Call
+from qloop.run.reviewers import pick_reviewers
 from qloop.state.budget import Refused
 from qloop.state.spending import IMPLEMENTER
 
@@ -29,9 +30,9 @@ def afford(opened: Opened, stories: Sequence[Story], counter: Counter) -> Afford
     """Reserve for each story's agents, in order, up to the first that the run cannot pay."""
     found = Afforded()
     for story in stories:
-        reserved = opened.purse.reserve(_call(opened, story, counter))
+        reserved = opened.purse.reserve(_calls(opened, story, counter))
         if not isinstance(reserved, Refused):
-            found.granted[story.id] = () if reserved is None else (reserved,)
+            found.granted[story.id] = reserved
         elif reserved.scope == "story":
             found.stopped[story.id] = f"{reserved.text}; {RAISE_IT}"
         else:
@@ -40,12 +41,13 @@ def afford(opened: Opened, stories: Sequence[Story], counter: Counter) -> Afford
     return found
 
 
-def _call(opened: Opened, story: Story, counter: Counter) -> Call:
-    runner = prepare.pick_runner(story, opened.wanted, opened.config, opened.repository.root)
-    return Call(
-        role=IMPLEMENTER,
-        runner=runner.name,
-        model=prepare.find_route(story, opened.wanted, opened.config).model,
-        story=story.id,
-        attempt=counter.peek(story.id),
-    )
+def _calls(opened: Opened, story: Story, counter: Counter) -> list[Call]:
+    """The agents that the story's next attempt will want: its implementer and its reviewers."""
+    wanted, config, root = opened.wanted, opened.config, opened.repository.root
+    maker = prepare.pick_runner(story, wanted, config, root)
+    model = prepare.find_route(story, wanted, config).model
+    agents = [(IMPLEMENTER, maker.name, model)]
+    for one in pick_reviewers(story, wanted, config, root):
+        agents.append((one.role, one.runner.name, one.model))
+    number = counter.peek(story.id)
+    return [Call(*agent, story=story.id, attempt=number) for agent in agents]

@@ -30,6 +30,7 @@ from qloop.run.reviewing import review
 from qloop.state.journal import EventKind
 from qloop.system.cancel import Cancel
 from qloop.system.errors import QloopError
+from qloop.system.ports import leased_ports
 
 BRANCH_PREFIX = "ql-wt/"
 
@@ -47,6 +48,11 @@ class Watch:
 
 def attempt(order: AttemptOrder, watch: Watch) -> Outcome:
     """Make one attempt. What git or the machine does wrong is raised, not returned."""
+    with leased_ports() as port_base:
+        return _attempt(order, watch, port_base)
+
+
+def _attempt(order: AttemptOrder, watch: Watch, port_base: int | None) -> Outcome:
     place = order.terms.place
     repository = Repository(root=Path(place.root), git_dir=Path(place.git_dir))
     workspace = create_workspace(
@@ -57,9 +63,15 @@ def attempt(order: AttemptOrder, watch: Watch) -> Outcome:
         f"{BRANCH_PREFIX}{order.dispatch.story}",
         order.start,
     )
-    tickets = {one.role: one for one in order.dispatch.reserved}
     desk = Desk(
-        order.terms, order.wave, order.dispatch, workspace, watch.emit, watch.cancel, tickets
+        order.terms,
+        order.wave,
+        order.dispatch,
+        workspace,
+        watch.emit,
+        watch.cancel,
+        tickets={one.role: one for one in order.dispatch.reserved},
+        port_base=port_base,
     )
     try:
         desk.logs.mkdir(parents=True, exist_ok=True)

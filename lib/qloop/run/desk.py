@@ -39,6 +39,8 @@ class Desk:
     cancel: Cancel
     tickets: dict[str, Reserved] = field(default_factory=dict)
     """What is reserved for the attempt's agents and not used yet, by role."""
+    port_base: int | None = None
+    """The first of the ports that are the attempt's; None where none were free."""
 
     @property
     def logs(self) -> Path:
@@ -95,6 +97,7 @@ class Desk:
         settings = PersonSettings.from_dict(self.terms.settings)
         return {
             **agent_git_environment(settings.name, settings.email, dispatch.attempt_id, self.trace),
+            **port_variables(self.port_base),
             "QLOOP_ATTEMPT": str(dispatch.attempt),
             "QLOOP_ATTEMPT_ID": dispatch.attempt_id,
             "QLOOP_ROLE": "implementer",
@@ -106,6 +109,11 @@ class Desk:
             "QLOOP_WORKTREE": str(self.workspace.tree),
             "TMPDIR": str(self.workspace.tmp),
         }
+
+
+def port_variables(base: int | None) -> dict[str, str]:
+    """How what is started learns of its ports."""
+    return {} if base is None else {"QLOOP_PORT_BASE": str(base)}
 
 
 def logs_folder(terms: Terms, dispatch: Dispatch) -> Path:

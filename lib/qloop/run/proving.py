@@ -6,7 +6,7 @@ counts only after a fresh set-up: the candidate may have changed what set-up rea
 Callers hold the landing lock.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from qloop.agents.environment import base_environment
@@ -23,9 +23,11 @@ from qloop.repo.workspace import (
     find_workspaces,
     remove_workspace,
 )
+from qloop.run.desk import port_variables
 from qloop.run.gates import GateResult, Room, run_gate, run_gates
 from qloop.run.orders import Terms
 from qloop.system.cancel import Cancel
+from qloop.system.ports import leased_ports
 from qloop.system.tree import Marks
 
 TEST = "test"
@@ -47,6 +49,8 @@ class Prover:
     repository: Repository
     terms: Terms
     cancel: Cancel
+    port_base: int | None = None
+    """The first of the ports that the command may use."""
 
     @property
     def name(self) -> str:
@@ -60,14 +64,18 @@ class Prover:
         """
         if plan.test_command is None:
             return None
+        with leased_ports() as port_base:
+            return replace(self, port_base=port_base)._run(plan, plan.test_command, commit, logs)
+
+    def _run(self, plan: Plan, command: str, commit: str, logs: Path) -> GateResult:
         logs.mkdir(parents=True, exist_ok=True)
         workspace, fresh = self._at(plan, commit, logs)
-        result = run_gate(self._room(workspace, logs), TEST, plan.test_command)
+        result = run_gate(self._room(workspace, logs), TEST, command)
         if result.green or fresh or not plan.setup_commands:
             return result
         remove_workspace(workspace)
         workspace, _ = self._at(plan, commit, logs)
-        return run_gate(self._room(workspace, logs), TEST, plan.test_command)
+        return run_gate(self._room(workspace, logs), TEST, command)
 
     def discard(self) -> None:
         """Remove the scratch worktree."""
@@ -110,6 +118,7 @@ class Prover:
     def _room(self, workspace: Workspace, logs: Path) -> Room:
         limits = self.terms.limits
         env = {**base_environment(self.terms.env_pass), **quiet_git_environment()}
+        env |= port_variables(self.port_base)
         env |= {
             "QLOOP_ROLE": "gate",
             "QLOOP_RUN": self.terms.run_id,

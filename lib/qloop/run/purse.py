@@ -7,6 +7,7 @@ Units: United States dollars. Errors: OSError.
 """
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,15 @@ from qloop.agents.prices import Cost, cost_of
 from qloop.agents.reading import Reading
 from qloop.run.desk import Desk
 from qloop.run.orders import Dispatch, Reserved, Terms
-from qloop.state.budget import Limits, Refused, decide, default_micros, estimate
+from qloop.state.budget import (
+    Limits,
+    Refused,
+    decide,
+    default_micros,
+    estimate,
+    share_out,
+    total,
+)
 from qloop.state.journal import EventKind, Journal
 from qloop.state.spending import ESTIMATED, MICROS, UNUSED, Book
 from qloop.system import files
@@ -54,27 +63,35 @@ class Purse:
     _book: Book = field(default_factory=Book)
     _offset: int = 0
 
-    def reserve(self, call: Call) -> Reserved | Refused | None:
-        """Reserve for *call*, or tell why not; None where there is nothing to reserve for."""
-        if not self.limits.is_set or call.runner == SHELL:
-            return None
+    def reserve(self, calls: Sequence[Call]) -> tuple[Reserved, ...] | Refused:
+        """Reserve for each of *calls*, of one story or of none, or for none of them and tell why.
+
+        Nothing is reserved for a story's own commands, and where no limit is set.
+        """
+        paid = [call for call in calls if call.runner != SHELL]
+        if not self.limits.is_set or not paid:
+            return ()
         with files.locked(self._lock):
-            book, run = self._read(), self.journal.run_id
-            asked = estimate(book.calls.values(), call.role, call.runner, call.model)
-            own = book.of_story(run, call.story or "")
-            granted = decide(asked, call.story, book.of_run(run), own, self.limits)
+            book, run, story = self._read(), self.journal.run_id, paid[0].story
+            known = tuple(book.calls.values())
+            asked = [estimate(known, call.role, call.runner, call.model) for call in paid]
+            own = book.of_story(run, story or "")
+            granted = decide(total(asked), story, book.of_run(run), own, self.limits)
             if isinstance(granted, Refused):
                 return granted
-            reserved = Reserved(role=call.role, call=new_call_id(), usd=granted / MICROS)
-            self.journal.append(
-                EventKind.BUDGET_RESERVED,
-                wave=call.wave,
-                story=call.story,
-                attempt=call.attempt,
-                **call.facts(reserved.call),
-                usd=reserved.usd,
-                expected=asked.is_known,
-            )
+            shares = share_out(granted, asked)
+            return tuple(map(self._write, paid, shares))
+
+    def _write(self, call: Call, micros: int) -> Reserved:
+        reserved = Reserved(role=call.role, call=new_call_id(), usd=micros / MICROS)
+        self.journal.append(
+            EventKind.BUDGET_RESERVED,
+            wave=call.wave,
+            story=call.story,
+            attempt=call.attempt,
+            **call.facts(reserved.call),
+            usd=reserved.usd,
+        )
         return reserved
 
     def close(self, one: Dispatch, *, died: bool) -> None:
@@ -130,15 +147,15 @@ def new_call_id() -> str:
 def claim(desk: Desk, call: Call) -> Reserved | None:
     """What was reserved for *call* at its dispatch, or is now. Raises BudgetReached.
 
-    None where no limit is set.
+    None where nothing has to be reserved.
     """
     reserved = desk.tickets.pop(call.role, None)
     if reserved is not None:
         return reserved
-    made = open_purse(desk.terms).reserve(call)
+    made = open_purse(desk.terms).reserve([call])
     if isinstance(made, Refused):
         raise BudgetReached(made.text, fix=RAISE_IT)
-    return made
+    return made[0] if made else None
 
 
 def settled_facts(call: Call, reserved: Reserved | None, reading: Reading) -> dict[str, Any]:

@@ -6,7 +6,7 @@ that then costs more than was reserved for it is paid all the same; nothing furt
 Units: United States dollars; sums in whole millionths (`_micros`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,6 +87,17 @@ def estimate(calls: Iterable[Call], role: str, runner: str, model: str | None) -
     if not costs:
         return Estimate(default_micros(role), False)
     return Estimate(-(-sum(costs) // len(costs)), True)
+
+
+def total(asked: Sequence[Estimate]) -> Estimate:
+    """What several calls are likely to cost together."""
+    return Estimate(sum(one.micros for one in asked), all(one.is_known for one in asked))
+
+
+def share_out(granted: int, asked: Sequence[Estimate]) -> list[int]:
+    """What each of several calls gets of *granted*, by what it is taken to cost."""
+    whole = max(1, total(asked).micros)
+    return [granted * one.micros // whole for one in asked]
 
 
 def decide(
