@@ -6,7 +6,7 @@ from pathlib import Path
 
 from qloop.cli.context import resolve_quantum
 from qloop.repo.checkout import find_repository
-from qloop.run import coordinator
+from qloop.run import control, coordinator
 from qloop.run.orders import WaveOrder
 from qloop.system.interrupts import Interrupts
 from qloop.system.tree import become_subreaper
@@ -26,7 +26,7 @@ def coordinate(
     become_subreaper()
     interrupts = Interrupts()
     if reports is not None:
-        stream = coordinator.report_stream(reports)
+        stream = control.report_stream(reports)
         order = WaveOrder.model_validate_json(sys.stdin.readline())
         signal = coordinator.serve(order, sys.stdin, stream, interrupts.cancel)
         return coordinator.say(signal, _say)

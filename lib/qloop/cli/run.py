@@ -14,6 +14,11 @@ RUN_OPTIONS = (
         is_flag=True,
         help="One short-lived coordinator process per wave.  [default]",
     ),
+    click.option(
+        "--legacy-orchestrator",
+        is_flag=True,
+        help="One long-lived orchestrator for the whole feature instead, story after story.",
+    ),
     quantum_option,
     click.option(
         "--runner",
@@ -101,7 +106,8 @@ def run(
     quantum: Path | None,
     dry_run: bool,
     as_json: bool,
-    coordinator: bool,  # noqa: ARG001 -- names the default mode
+    coordinator: bool,
+    legacy_orchestrator: bool,
     non_interactive: bool,
     **wishes: Any,
 ) -> int:
@@ -112,10 +118,13 @@ def run(
     from qloop.cli.running import preview, run_here
     from qloop.run.prepare import Wanted
 
+    if coordinator and legacy_orchestrator:
+        raise click.UsageError("--coordinator and --legacy-orchestrator exclude each other")
+    wanted = Wanted(legacy_orchestrator=legacy_orchestrator, **wishes)
     if dry_run:
-        return preview(prd, quantum, Wanted(**wishes), as_json=as_json)
+        return preview(prd, quantum, wanted, as_json=as_json)
     ask = not (non_interactive or as_json)
-    return run_here(prd, quantum, Wanted(**wishes), as_json=as_json, ask=ask)
+    return run_here(prd, quantum, wanted, as_json=as_json, ask=ask)
 
 
 @click.command("stop")
@@ -158,3 +167,16 @@ def coordinator(
     from qloop.cli.coordinating import coordinate
 
     return coordinate(wave_id, tuple(stories.split(",")), quantum, prd, reports)
+
+
+@click.command("orchestrator", hidden=True)
+@quantum_option
+@click.option("--prd", type=click.Path(path_type=Path), help="The requirements document.")
+@click.option(
+    "--reports", type=int, required=True, help="The descriptor of the pipe to the driver."
+)
+def orchestrator(quantum: Path | None, prd: Path | None, reports: int) -> int:  # noqa: ARG001 -- for people who look at processes
+    """Take a whole feature, story after story; started by the driver."""
+    from qloop.cli.orchestrating import orchestrate
+
+    return orchestrate(reports)

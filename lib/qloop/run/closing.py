@@ -23,7 +23,7 @@ def close_run(opened: Opened, ending: Ending) -> Ending:
         exit_code=ended.exit_code,
         reasons=list(ended.reasons),
     )
-    holder.write_holder(opened.private, opened.terms.run_id, "coordinator", ended=True)
+    holder.write_holder(opened.private, opened.terms.run_id, opened.wanted.mode, ended=True)
     return ended
 
 

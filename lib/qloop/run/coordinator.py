@@ -4,7 +4,6 @@ It runs the wave's attempts through an executor, writes their reviews, lands wha
 time, and tells the driver each story as it settles. It lands nothing once its pipe is closed.
 """
 
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, as_completed
@@ -57,6 +56,8 @@ class Coordinator:
     halted: threading.Event = field(default_factory=threading.Event)
     findings: list[str | Json] = field(default_factory=list)
     """What the checks found and what went wrong beside the stories, for the wave's entry."""
+    settled: list[Settled] = field(default_factory=list)
+    """How the wave's stories ended, in that order."""
     _telling: threading.Lock = field(default_factory=threading.Lock)
     _starting: threading.Lock = field(default_factory=threading.Lock)
     _start: str | None = None
@@ -70,11 +71,11 @@ class Coordinator:
             self.records.end_wave("BLOCKED", began, [unmet])
             return "BLOCKED"
         self.records.reset_reviews()
-        settled = self._settle_all()
-        passed = all(one.landed is not None for one in settled)
+        self._settle_all()
+        passed = all(one.landed is not None for one in self.settled)
         signal = "WAVE_PASSED" if passed else "WAVE_FAILED"
         if not self.cancel.is_set:
-            landed = {one.story: one.landed for one in settled if one.landed is not None}
+            landed = {one.story: one.landed for one in self.settled if one.landed is not None}
             self._note(self._checks.findings(self._plan, landed))
         self.records.end_wave(signal, began, self.findings)
         return signal
@@ -87,8 +88,7 @@ class Coordinator:
             return str(exc)
         return unmet_precondition(plan, [one.story for one in self.order.dispatches])
 
-    def _settle_all(self) -> list[Settled]:
-        settled: list[Settled] = []
+    def _settle_all(self) -> None:
         with local_executor(len(self.order.dispatches)) as executor:
             began = monotonic_s()
             futures: dict[Future[Outcome], Dispatch] = {}
@@ -98,11 +98,10 @@ class Coordinator:
             try:
                 for future in as_completed(futures):
                     one = self._settle(futures[future], future, monotonic_s() - began)
-                    settled.append(one)
+                    self.settled.append(one)
             except BaseException:
                 self.cancel.set("the coordinator broke off")  # nobody would hear of the others
                 raise
-        return settled
 
     def _attempt(self, dispatch: Dispatch, watch: Watch) -> Outcome:
         document = self._document()
@@ -154,7 +153,7 @@ class Coordinator:
             self.records.write_progress(settled)
         except (QloopError, OSError) as exc:
             self.findings.append(f"{dispatch.story}: its progress is not written: {exc}")
-        self._tell(Report(kind="settled", settled=settled))
+        self.tell(Report(kind="settled", settled=settled))
         return settled
 
     def _reviewed(self, dispatch: Dispatch, outcome: Outcome) -> Settled:
@@ -174,8 +173,8 @@ class Coordinator:
             cancel=self.cancel,
             is_alone=lambda: is_hung_up(self.control),
             read_plan=self._plan,
-            queued=lambda: self._tell(Report(kind="queued")),
-            taken=lambda: self._tell(Report(kind="landing")),
+            queued=lambda: self.tell(Report(kind="queued")),
+            taken=lambda: self.tell(Report(kind="landing")),
             object_to=self._object_to,
         )
         return lander.land(dispatch, outcome, emit)
@@ -203,9 +202,9 @@ class Coordinator:
             attempt=dispatch.attempt if dispatch else None,
             **data,
         )
-        self._tell(Report(kind="event"))
+        self.tell(Report(kind="event"))
 
-    def _tell(self, report: Report) -> None:
+    def tell(self, report: Report) -> None:
         """A line to the driver; a driver that is gone hears nothing, which cancels the wave."""
         with self._telling:
             try:
@@ -240,6 +239,15 @@ class Coordinator:
 
 def serve(order: WaveOrder, control: IO[str], reports: IO[str], cancel: Cancel) -> str:
     """Run a wave for a driver that holds the other end of *control*; the signal to say."""
+    coordinator = coordinator_for(order, control, reports, cancel)
+    listen(control, cancel)
+    return coordinator.run()
+
+
+def coordinator_for(
+    order: WaveOrder, control: IO[str], reports: IO[str], cancel: Cancel
+) -> Coordinator:
+    """The coordinator of a wave; who has it listens to *control* and runs it."""
     place = order.terms.place
     journal = Journal(Path(place.private) / "events.jsonl", order.terms.run_id)
     store = store_for(
@@ -247,9 +255,7 @@ def serve(order: WaveOrder, control: IO[str], reports: IO[str], cancel: Cancel) 
         Path(place.root),
         lambda text: _note_repair(journal, order.wave, text),
     )
-    coordinator = Coordinator(order, store, journal, control, reports, cancel)
-    listen(control, cancel)
-    return coordinator.run()
+    return Coordinator(order, store, journal, control, reports, cancel)
 
 
 def unmet_precondition(plan: Plan, story_ids: list[str]) -> str:
@@ -271,12 +277,6 @@ def say(signal: str, out: Callable[[str], Any]) -> int:
     """Say the wave's one signal and return the exit code that goes with it."""
     out(render_signal(signal) + "\n")
     return EXIT_CODES[signal]
-
-
-def report_stream(descriptor: int) -> IO[str]:
-    """The pipe to the driver, not handed on to what this process starts."""
-    os.set_inheritable(descriptor, False)
-    return os.fdopen(descriptor, "w", encoding="utf-8")
 
 
 def _note_repair(journal: Journal, wave: str, text: str) -> None:

@@ -12,7 +12,7 @@ from qloop.repo.names import attempt_id, attempt_of
 from qloop.repo.numbers import highest_attempts
 from qloop.run import prepare, recover
 from qloop.run.desk import logs_folder
-from qloop.run.launch import Ahead
+from qloop.run.launch import Source
 from qloop.run.opening import Opened
 from qloop.run.orders import Dispatch, Reserved, WaveOrder
 from qloop.run.records import execution_of
@@ -101,17 +101,17 @@ def start(
     stories: Sequence[Story],
     slots: Slots,
     counter: Counter,
-    ahead: Ahead,
+    source: Source,
     reserved: Mapping[str, tuple[Reserved, ...]],
 ) -> Wave:
-    """Mark the stories, journal their attempts, and start the wave's coordinator.
+    """Mark the stories, journal their attempts, and set the wave's process to work.
 
     *reserved* is what there is for each story's agents.
     """
     number = (plan.execution.current_wave or 0) + 1
     order = hand_out(opened, f"wave-{number}", stories, slots, counter, reserved)
-    _mark(opened, order, number)
-    wave = start_wave(order, _limit_s(opened, plan, order), (opened.lock,), ahead)
+    _mark(opened, order, number, source.mode)
+    wave = start_wave(order, _limit_s(opened, plan, order), (opened.lock,), source)
     opened.journal.append(
         EventKind.WAVE_STARTED,
         wave=order.wave,
@@ -179,7 +179,7 @@ def _dispatch(
     )
 
 
-def _mark(opened: Opened, order: WaveOrder, number: int) -> None:
+def _mark(opened: Opened, order: WaveOrder, number: int, mode: str) -> None:
     """The wave's stories in_progress, with when and where, in one write."""
     ids = {one.story: one for one in order.dispatches}
     now = utc_now()
@@ -190,7 +190,7 @@ def _mark(opened: Opened, order: WaveOrder, number: int) -> None:
                 story["status"] = "in_progress"
                 story["startedAt"] = now
         execution = execution_of(draft)
-        execution["mode"] = "coordinator"
+        execution["mode"] = mode
         execution["currentWave"] = number
         trees = [str(base / one.attempt_id) for one in order.dispatches]
         execution["activeWorktrees"] = [*(execution.get("activeWorktrees") or []), *trees]

@@ -15,7 +15,7 @@ from qloop.plan.model import Phase, Plan, Story
 from qloop.run import dispatch, ledger
 from qloop.run.affording import afford
 from qloop.run.base import gate_base
-from qloop.run.launch import Ahead
+from qloop.run.launch import Source
 from qloop.run.opening import Opened
 from qloop.run.orders import Dispatch, Failed, Reserved, Settled
 from qloop.run.purse import RAISE_IT
@@ -57,7 +57,8 @@ class Driver:
     """Told how often the run was interrupted while waves are at work."""
     slots: dispatch.Slots
     counter: dispatch.Counter
-    ahead: Ahead
+    source: Source
+    """Where the processes come from that work on waves."""
     waves: dict[str, Wave] = field(default_factory=dict)
     """Those at work, by id."""
     started: int = 0
@@ -96,7 +97,7 @@ class Driver:
                 wave.end_tree(STOPPED, grace_s=AT_ONCE_S)
             raise
         finally:
-            self.ahead.end()
+            self.source.end()
 
     def _may_go_on(self) -> bool:
         """Whether another wave may be started, now or later."""
@@ -109,7 +110,8 @@ class Driver:
     def _may_dispatch(self) -> bool:
         if not self._may_go_on():
             return False
-        strict = self.opened.wanted.strict_waves or self.slots.total == 1
+        wanted = self.opened.wanted
+        strict = wanted.strict_waves or self.slots.total == 1 or self.source.one_by_one
         return not (strict and self.waves) and self.slots.free > 0
 
     def _dispatch(self, selector: selectors.BaseSelector) -> None:
@@ -118,7 +120,7 @@ class Driver:
             plan = self.opened.plan()
             stories = next_wave(
                 plan,
-                free_slots=self.slots.free,
+                free_slots=1 if self.source.one_by_one else self.slots.free,
                 running=self._at_work(),
                 excluded=self.stopped,
             )
@@ -152,7 +154,9 @@ class Driver:
     ) -> None:
         """Start a wave of the stories that are paid for."""
         chosen = [story for story in stories if story.id in paid]
-        wave = dispatch.start(self.opened, plan, chosen, self.slots, self.counter, self.ahead, paid)
+        wave = dispatch.start(
+            self.opened, plan, chosen, self.slots, self.counter, self.source, paid
+        )
         self.started += 1
         self.waves[wave.wave_id] = wave
         selector.register(wave.reports, selectors.EVENT_READ, lambda: self._hear(selector, wave))
@@ -164,7 +168,7 @@ class Driver:
         if self._may_go_on() and has_more(plan, self._at_work(), self.stopped):
             longest = heapq.nlargest(self.slots.total, (one.id for one in plan.stories), key=len)
             wave = (plan.execution.current_wave or 0) + after
-            self.ahead.ensure(f"wave-{wave}", tuple(longest))
+            self.source.ensure(f"wave-{wave}", tuple(longest))
 
     def _wait(self, selector: selectors.BaseSelector) -> None:
         """Sleep until something happens or a limit is reached, then act on it."""
@@ -204,12 +208,13 @@ class Driver:
     def _hear(self, selector: selectors.BaseSelector, wave: Wave) -> None:
         self._listen(wave)
         if wave.gone:
-            self._end(selector, wave)
+            self._end(selector, wave, wave.close({other.pid for other in self.waves.values()}))
+        elif wave.over is not None:
+            self._end(selector, wave, wave.leave(wave.over))
 
-    def _end(self, selector: selectors.BaseSelector, wave: Wave) -> None:
-        """A coordinator is gone: settle what it left, and check its word against the truth."""
+    def _end(self, selector: selectors.BaseSelector, wave: Wave, end: End) -> None:
+        """A wave is over: settle what it left, and check its word against the truth."""
         selector.unregister(wave.reports)
-        end = wave.close({other.pid for other in self.waves.values()})
         del self.waves[wave.wave_id]
         if end.signal == "BLOCKED" and end.cause is None:
             self._blocked(wave)
@@ -219,6 +224,11 @@ class Driver:
                 self._settle(wave, story, None, end)
         told = disagreement(end.signal, frozenset(wave.landed), wave.stories)
         ledger.end_wave(self.opened, wave, end, told)
+        why = end.how if wave.gone else wave.over.gives_up if wave.over else ""
+        if wave.lasting and why:
+            self.source.hand_over(gone=wave.gone)
+            if not self.interrupts.count:
+                ledger.note_hand_over(self.opened, wave, why)
         self.on_progress()
 
     def _settle(self, wave: Wave, story: str, told: Settled | None, end: End | None) -> None:

@@ -11,8 +11,9 @@ from qloop.run import dispatch, prepare
 from qloop.run.closing import close_run
 from qloop.run.driver import Driver, Ending
 from qloop.run.holder import release
-from qloop.run.launch import Ahead
+from qloop.run.launch import Ahead, Source
 from qloop.run.opening import Opened, open_run
+from qloop.run.orchestrated import Orchestrated
 from qloop.run.prepare import Wanted
 from qloop.state.journal import Event, EventKind
 from qloop.system.interrupts import Interrupts
@@ -71,7 +72,7 @@ def _run(
         on_interrupt=on_interrupt,
         slots=dispatch.Slots(parallel),
         counter=dispatch.read_counter(opened),
-        ahead=Ahead(opened.terms.place, opened.terms.run_id, (opened.lock,)),
+        source=_source(opened),
     )
     ending = close_run(opened, driver.run(plan))
     return Done(
@@ -79,3 +80,9 @@ def _run(
         plan=opened.plan(),
         events=tuple(opened.journal.events(opened.terms.run_id)),
     )
+
+
+def _source(opened: Opened) -> Source:
+    ahead = Ahead(opened.terms.place, opened.terms.run_id, (opened.lock,))
+    wanted = opened.wanted
+    return Orchestrated(ahead, wanted.mode) if wanted.legacy_orchestrator else ahead

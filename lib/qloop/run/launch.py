@@ -10,8 +10,9 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar, Protocol
 
 from qloop.run.orders import Place, WaveOrder
 from qloop.system import process
@@ -38,6 +39,8 @@ class Launched:
     out: Path
     """The file that its standard output goes to."""
     err: Path
+    lasting: bool = False
+    """It takes one wave after the other, until it is told that there is none."""
 
 
 def launch(order: WaveOrder, inherited: tuple[int, ...]) -> Launched:
@@ -54,6 +57,36 @@ def launch(order: WaveOrder, inherited: tuple[int, ...]) -> Launched:
     return started
 
 
+class Source(Protocol):
+    """Where a driver has the processes from that work on its waves."""
+
+    @property
+    def mode(self) -> str:
+        """As `execution.mode` tells it."""
+        ...
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether there is one wave at a time, of one story."""
+        ...
+
+    def ensure(self, wave: str, stories: tuple[str, ...]) -> None:
+        """Have a process ready for *wave*, which may have to name as much as *stories*."""
+        ...
+
+    def take(self, order: WaveOrder) -> Launched | None:
+        """The process that is ready, set to work on *order*; None where there is none."""
+        ...
+
+    def hand_over(self, *, gone: bool) -> None:
+        """Have every other wave done by a coordinator of its own; *gone*: the process is."""
+        ...
+
+    def end(self) -> None:
+        """End what is ready and has nothing to do."""
+        ...
+
+
 @dataclass(slots=True)
 class Ahead:
     """The one coordinator that a driver has ready for its next wave, if it has one."""
@@ -64,6 +97,9 @@ class Ahead:
     _wave: str = ""
     _room: int = 0
     _ready: Launched | None = field(default=None)
+
+    mode: ClassVar[str] = "coordinator"
+    one_by_one: ClassVar[bool] = False
 
     def ensure(self, wave: str, stories: tuple[str, ...]) -> None:
         """Have one ready for *wave*; *stories* are the longest that it may have to name.
@@ -98,6 +134,9 @@ class Ahead:
         send(ready.control, order)
         return ready
 
+    def hand_over(self, *, gone: bool) -> None:
+        """It is so already."""
+
     def end(self) -> None:
         """End the coordinator that is ready, and what it left, without its having said a word."""
         ready, self._ready = self._ready, None
@@ -109,6 +148,17 @@ class Ahead:
         for file in (ready.out, ready.err):
             if file.exists() and file.stat().st_size == 0:
                 file.unlink()
+
+
+def launch_orchestrator(place: Place, run_id: str, inherited: tuple[int, ...]) -> Launched:
+    """Start an orchestrator, which waits for its first order."""
+    name = _folder(place, run_id) / "orchestrator"
+
+    def words(reports: int) -> list[str]:
+        begin = [sys.executable, "-P", "-m", "qloop", "orchestrator"]
+        return [*begin, *_where(place), "--reports", str(reports)]
+
+    return replace(_start(words, place, name, inherited), lasting=True)
 
 
 def send(control: int, order: WaveOrder) -> None:
@@ -163,9 +213,11 @@ def _stories(order: WaveOrder) -> str:
 def _words(place: Place, wave: str, stories: str, reports: int) -> list[str]:
     """A coordinator's command line."""
     words = [sys.executable, "-P", "-m", "qloop", "coordinator", "--wave", wave]
-    words += ["--stories", stories, "--quantum", place.quantum]
-    words += ["--prd", place.prd] if place.prd else []
-    return [*words, "--reports", str(reports)]
+    return [*words, "--stories", stories, *_where(place), "--reports", str(reports)]
+
+
+def _where(place: Place) -> list[str]:
+    return ["--quantum", place.quantum, *(["--prd", place.prd] if place.prd else [])]
 
 
 def _length(words: list[str]) -> int:

@@ -83,6 +83,11 @@ def end_wave(opened: Opened, wave: Wave, end: End, told: str) -> None:
     )
 
 
+def note_hand_over(opened: Opened, wave: Wave, why: str) -> None:
+    """Journal that the orchestrator of a run has given way to coordinators."""
+    opened.journal.append(EventKind.RUN_HANDED_OVER, wave=wave.wave_id, reason=why)
+
+
 def _leave(draft: Json, opened: Opened, one: Dispatch) -> None:
     tree = str(Path(opened.terms.place.base) / one.attempt_id)
     execution = execution_of(draft)

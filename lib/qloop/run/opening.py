@@ -92,8 +92,8 @@ def open_run(
     with ExitStack() as undo:
         lock = recover.take_lock(repository, journal, cancel)
         undo.callback(holder.release, lock)
-        former = _succeed(private, journal, base, "coordinator")
-        undo.callback(holder.write_holder, private, journal.run_id, "coordinator", ended=True)
+        former = _succeed(private, journal, base, wanted.mode)
+        undo.callback(holder.write_holder, private, journal.run_id, wanted.mode, ended=True)
         undo.enter_context(_waiting_noted(journal))
         store, plan, notes = _take_plan(repository, quantum, given_prd, journal)
         prd = prepare.find_prd(plan, repository.root, given_prd, quantum)

@@ -209,7 +209,12 @@ class Settled(Value):
 class Report(Value):
     """One line from coordinator to driver; a hint, which the driver checks against git."""
 
-    kind: Literal["event", "settled", "queued", "landing"]
+    kind: Literal["event", "settled", "queued", "landing", "ended"]
     """`event`: the journal grew. `queued`, `landing`: a story waits for its turn to land, or
-    has it; the wave's clock stands while one waits."""
+    has it; the wave's clock stands while one waits. `ended`: the wave is over, and the process
+    goes on to the next."""
     settled: Settled | None = None
+    signal: str | None = None
+    """What a wave that is over comes to."""
+    gives_up: str = ""
+    """Why the process will take no other wave; empty where it will."""

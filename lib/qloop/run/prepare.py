@@ -38,8 +38,14 @@ class Wanted:
     stale_after_s: float | None = None
     strict_waves: bool = False
     sequential: bool = False
+    legacy_orchestrator: bool = False
     accept_prd_change: bool = False
     budget_usd: float | None = None
+
+    @property
+    def mode(self) -> str:
+        """What works on the stories, as `execution.mode` and run.json tell it."""
+        return "legacy-orchestrator" if self.legacy_orchestrator else "coordinator"
 
     @property
     def wish(self) -> Wish:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from qloop.agents.signals import parse_signal
 from qloop.repo.names import review_name
-from qloop.run.launch import Ahead, launch
+from qloop.run.launch import Source, launch
 from qloop.run.orders import Dispatch, Report, WaveOrder
 from qloop.run.settle import CRASHED, OUT_OF_TIME, STOPPED, End
 from qloop.system import files, process
@@ -41,6 +41,10 @@ class Wave:
     cause: str | None = None
     unsettled: dict[str, Dispatch] = field(default_factory=dict)
     landed: set[str] = field(default_factory=set)
+    lasting: bool = False
+    """Its process goes on to other waves."""
+    over: Report | None = None
+    """What such a process said at this wave's end."""
     gone: bool = False
     """The reports have ended, and so has the coordinator, which alone could write them."""
     _rest: bytes = b""
@@ -124,6 +128,10 @@ class Wave:
         signal = parse_signal(said.decode("utf-8", "replace")).signal
         return End(signal, _how(code, self.cause), _cause(code, signal, self.cause))
 
+    def leave(self, over: Report) -> End:
+        """The end of a wave whose process goes on: its word."""
+        return End(over.signal, "goes on")
+
     def _report(self, line: bytes) -> Iterator[Report]:
         try:
             report = Report.model_validate_json(line)
@@ -133,6 +141,8 @@ class Wave:
             self._queue(1)
         elif report.kind == "landing":
             self._queue(-1)
+        elif report.kind == "ended":
+            self.over = report
         yield report
 
     def _queue(self, change: int) -> None:
@@ -151,12 +161,14 @@ def _read_code(pid: int) -> int | None:
         return None
 
 
-def start_wave(order: WaveOrder, limit_s: float, inherited: tuple[int, ...], ahead: Ahead) -> Wave:
-    """Set a coordinator to work on *order*: the one that is ready, or a new one.
+def start_wave(
+    order: WaveOrder, limit_s: float, inherited: tuple[int, ...], source: Source
+) -> Wave:
+    """Set a process to work on *order*: the one that is ready, or a new coordinator.
 
     It inherits the run lock's descriptor.
     """
-    launched = ahead.take(order) or launch(order, inherited)
+    launched = source.take(order) or launch(order, inherited)
     return Wave(
         order=order,
         pid=launched.pid,
@@ -166,6 +178,7 @@ def start_wave(order: WaveOrder, limit_s: float, inherited: tuple[int, ...], ahe
         left_s=limit_s,
         running_since=monotonic_s(),
         unsettled={one.story: one for one in order.dispatches},
+        lasting=launched.lasting,
     )
 
 

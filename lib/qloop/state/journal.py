@@ -29,6 +29,7 @@ class EventKind(StrEnum):
 
     RUN_STARTED = "run.started"
     RUN_ENDED = "run.ended"
+    RUN_HANDED_OVER = "run.handed_over"
     WAVE_STARTED = "wave.started"
     WAVE_ENDED = "wave.ended"
     ATTEMPT_STARTED = "attempt.started"

@@ -68,6 +68,7 @@ def render_event(event: Event) -> str:
         EventKind.STATE_REPAIRED: lambda: _repaired(event),
         EventKind.PERSON_CHANGED: lambda: _changed(event),
         EventKind.WAVE_ENDED: lambda: _wave_end(event),
+        EventKind.RUN_HANDED_OVER: lambda: _handed_over(event),
     }
     make = texts.get(event.event)
     return make() if make is not None else ""
@@ -141,6 +142,11 @@ def _changed(event: Event) -> str:
 def _wave_end(event: Event) -> str:
     told = event.data.get("disagreement")
     return f"{event.wave}: {told}" if told else f"{event.wave}: {event.data.get('signal')}"
+
+
+def _handed_over(event: Event) -> str:
+    why = event.data.get("reason")
+    return f"the orchestrator {why}: coordinators, one for each wave, do the rest"
 
 
 def _ends(text: object) -> str:
