@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from qloop.repo.lookup import close_all
 from repository import Repo
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As it is in a shell's background; what the tests start would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Nothing here needs a machine of a certain speed.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture(autouse=True)
