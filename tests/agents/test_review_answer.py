@@ -65,6 +65,15 @@ def test_one_place_need_not_be_a_list() -> None:
     assert parse_review(text).criteria[0].evidence == ["a:1"]
 
 
+def test_only_the_end_of_a_long_output_is_looked_at() -> None:
+    """What a tool printed before is as far away as its length."""
+    noise = "{}\n" * 200_000
+
+    assert parse_review(f"{noise}{GOOD}").verdict == "passed"
+    with pytest.raises(MalformedReview):
+        parse_review(f"{GOOD}\n{noise}")
+
+
 @given(st.text() | st.text("{}[]\",:\n verdict'passed"))
 def test_no_text_breaks_the_reader(text: str) -> None:
     """It reads a review or refuses the text."""

@@ -338,3 +338,20 @@ def test_the_remedy_for_references_works(world: World) -> None:
 
     assert done.code == 0
     assert none(world, "references left")
+
+
+def test_reviewers_are_named_or_missed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where [gates] asks for them; without an agent command line that is bad."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    world.plan(story("A", runner="shell"))
+    settings = world.repo.path / "qloop.toml"
+    settings.write_text("[gates]\nspec_review = true\n", "utf-8")
+    missed = find(world, "reviewers")
+    table = '[runners.own]\nargv = ["sh"]\n'
+    settings.write_text(f"[gates]\nspec_review = true\n{table}", "utf-8")
+
+    named = find(world, "reviewers")
+
+    assert missed.state == "bad"
+    assert "spec-reviewer" in missed.text
+    assert (named.state, named.text) == ("ok", "own as spec-reviewer")

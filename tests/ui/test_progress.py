@@ -32,3 +32,36 @@ def ended(**data: Any) -> Event:
 def test_an_agents_end(data: dict[str, Any], words: str) -> None:
     """Its code and its claim, or its time limit; what of it could not be ended is named."""
     assert render_event(ended(**data)) == f"A-1 attempt 2: {words}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "words"),
+    [
+        (EventKind.AGENT_STARTED, {"runner": "codex"}, "spec-reviewer, codex at work"),
+        (EventKind.REVIEW_ENDED, {"passed": True}, "spec-reviewer: passed"),
+        (EventKind.REVIEW_ENDED, {"passed": True, "issues": ["a"]}, "spec-reviewer: passed, 1"),
+        (
+            EventKind.REVIEW_ENDED,
+            {"passed": False, "reason": "found it wanting:\n- x", "issues": ["major: x", "y"]},
+            "found it wanting: major: x",
+        ),
+    ],
+)
+def test_a_review(kind: EventKind, data: dict[str, Any], words: str) -> None:
+    """Who judges, and what came of it."""
+    event = Event(
+        seq=1,
+        ts="2026-01-02T03:04:05.678Z",
+        run="r-1",
+        event=kind,
+        story="A-1",
+        attempt=2,
+        data={"role": "spec-reviewer", **data},
+    )
+
+    assert render_event(event).startswith(f"A-1 attempt 2: {words}")
+
+
+def test_what_a_reviewers_agent_came_to_is_told_by_its_review() -> None:
+    """Its end alone says nothing."""
+    assert render_event(ended(role="spec-reviewer")) == ""

@@ -14,6 +14,13 @@ from ui.journals import Tale
 GATE = EventKind.GATE_ENDED
 
 
+def reviewer(tale: Tale, role: str = "spec-reviewer") -> Tale:
+    """A reviewer that starts, ends, and finds it good."""
+    tale.tell(EventKind.AGENT_STARTED, "A", 1, role=role, runner="codex")
+    tale.tell(EventKind.AGENT_ENDED, "A", 1, role=role, signal=None, code=0)
+    return tale.tell(EventKind.REVIEW_ENDED, "A", 1, role=role, passed=True)
+
+
 def value() -> Plan:
     """A plan whose stories are judged by three commands, and tested before they land."""
     tasks = [{"id": "T-1", "commands": ["make one"]}]
@@ -45,6 +52,7 @@ def value() -> Plan:
             Stage.JUDGED,
         ),
         (lambda tale: tale.start("A").tell(GATE, "A", 1, green=False, gate="v"), Stage.ENDING),
+        (lambda tale: reviewer(tale.start("A").agent_ends("A")), Stage.REVIEWED),
         (lambda tale: tale.queue("A"), Stage.QUEUED),
         (lambda tale: tale.start("A").reviewed("A", "failed"), Stage.ENDING),
         (lambda tale: tale.queue("A").tell(GATE, "A", 1, green=True, gate="test"), Stage.TESTED),
@@ -136,3 +144,15 @@ def test_the_landing_queue_is_in_the_order_of_arrival() -> None:
     later = [work.story for work in landing_queue(find_works(tale.events).values())]
 
     assert (queue, later) == (["B", "A"], ["A", "B"])
+
+
+def test_the_log_of_a_review_is_the_newest_reviewers() -> None:
+    """Its second try comes after its first, quality after spec."""
+    tale = reviewer(Tale().start("A").agent_ends("A"))
+    work = find_works(tale.events)["A"]
+    first, again = "spec-reviewer.log", "spec-reviewer-2.log"
+
+    assert work.agent == "spec-reviewer"
+    assert log_of(value(), work, {"output.log", first}) == first
+    assert log_of(value(), work, {"output.log", first, again}) == again
+    assert log_of(value(), work, {first, again, "quality-reviewer.log"}) == "quality-reviewer.log"

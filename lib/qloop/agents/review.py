@@ -16,6 +16,8 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from qloop.agents.signals import strip_codes
 
+LONGEST_ANSWER = 500_000
+"""How many characters from the end are looked at."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 _PLACE = re.compile(r"(?P<path>\S(?:.*\S)?):(?P<line>[1-9]\d{0,8})(?:-(?P<end>[1-9]\d{0,8}))?")
@@ -141,6 +143,9 @@ def _objects(text: str) -> list[dict[str, Any]]:
 
 
 def _lines_of(answer: str) -> str:
+    """The last lines of an answer, without what steers a terminal."""
+    if len(answer) > LONGEST_ANSWER:
+        answer = answer[-LONGEST_ANSWER:].partition("\n")[2]
     return strip_codes(answer).replace("\r\n", "\n").replace("\r", "\n").strip()
 
 

@@ -9,6 +9,7 @@ from qloop.plan.validate import check_plan
 from qloop.run.config import CONFIG_NAME, Config, load_config
 from qloop.run.finding import Finding, enumerate_names, from_error
 from qloop.run.prepare import OVER, Wanted, check_prd, find_prd, is_installed, pick_runner
+from qloop.run.reviewers import pick_reviewers
 from qloop.system.errors import InputMissing, QloopError
 
 
@@ -54,9 +55,24 @@ def check_runners(plan: Plan | None, config: Config, root: Path) -> Iterator[Fin
             failing.setdefault(asked, (from_error("runners", exc), []))[1].append(story.id)
     for name, ids in using.items():
         yield Finding("runners", "ok", f"{name} for {enumerate_names(ids)}")
+    yield from _check_reviewers(plan, config, root)
     for found, ids in failing.values():
         others = f"; the same for {enumerate_names(ids[1:])}" if ids[1:] else ""
         yield Finding("runners", "bad", found.text + others, found.fix)
+
+
+def _check_reviewers(plan: Plan, config: Config, root: Path) -> Iterator[Finding]:
+    waiting = next((story for story in plan.stories if story.status not in OVER), None)
+    if waiting is None:
+        return
+    try:
+        reviewers = pick_reviewers(waiting, Wanted(), config, root)
+    except QloopError as exc:
+        yield from_error("reviewers", exc)
+        return
+    if reviewers:
+        told = ", ".join(f"{one.runner.name} as {one.role}" for one in reviewers)
+        yield Finding("reviewers", "ok", told)
 
 
 def _check_document(plan: Plan, root: Path, state_file: Path) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from qloop.ui.report_parts import (
     cost_words,
     gate_word,
     notes_of,
+    review_text,
     review_words,
     run_words,
     story_word,
@@ -135,8 +136,8 @@ def _story(one: StoryPart) -> Iterator[str]:
     review = story.review
     for name, part in (("spec", review.spec_compliance), ("quality", review.code_quality)):
         yield from ("", f"Evidence, {plain(review_words(name, part))}")
-        if part.evidence is not None:
-            yield from fenced(str(part.evidence))
+        if text := review_text(part):
+            yield from fenced(text)
     for attempt in one.attempts:
         yield from _attempt(attempt, one)
     if one.attempts:

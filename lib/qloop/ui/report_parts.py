@@ -91,6 +91,12 @@ def review_words(name: str, part: ReviewPart) -> str:
     return f"{name}: {verdict}{attempt}"
 
 
+def review_text(part: ReviewPart) -> str:
+    """What a review rests on, then what was found wanting."""
+    evidence = [] if part.evidence is None else [str(part.evidence)]
+    return "\n".join([*evidence, *(f"- {issue}" for issue in part.issues)])
+
+
 def attempt_head(one: Attempt) -> str:
     """An attempt's number, and how it ended."""
     return f"attempt {'?' if one.number is None else one.number}: {attempt_words(one)}"

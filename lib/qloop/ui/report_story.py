@@ -13,6 +13,7 @@ from qloop.ui.report_parts import (
     changed_words,
     gate_word,
     prose,
+    review_text,
     review_words,
     story_word,
     ways_of,
@@ -66,8 +67,8 @@ def _inside(one: StoryPart) -> Iterator[Markup]:
     review = one.story.review
     for name, part in (("spec", review.spec_compliance), ("quality", review.code_quality)):
         yield element("p", review_words(name, part))
-        if part.evidence is not None:
-            yield element("pre", str(part.evidence))
+        if text := review_text(part):
+            yield element("pre", text)
     if one.attempts:
         yield element("h3", "Attempts")
         yield from (_attempt(attempt, one) for attempt in one.attempts)
