@@ -127,6 +127,28 @@ def test_a_run_that_is_gone(world: World, capsys: Captured) -> None:
     assert f"run {RUN} is gone without an end" in capsys.readouterr().out
 
 
+def test_a_runner_that_pauses(world: World, capsys: Captured) -> None:
+    """Until when and why, for people and programs; not once it is over, or its run has ended."""
+    world.plan(story("A"))
+    world.hold()
+    limit = {"runner": "claude", "cause": "usage_limit", "why": "resets 3pm"}
+    locked: dict[str, Any] = {"runner": "codex", "cause": "authentication", "why": "no key"}
+    locked["until"] = None
+    world.tell(EventKind.RUNNER_PAUSED, **limit, until="2096-01-02T03:04:05.000Z")
+    world.tell(EventKind.RUNNER_PAUSED, **locked)
+    world.tell(EventKind.RUNNER_PAUSED, **{**limit, "runner": "past"}, until="2026-01-02T03:04:06Z")
+    main(["status"])
+    out = capsys.readouterr().out
+
+    assert status(capsys)["pauses"] == [{**limit, "until": "2096-01-02T03:04:05.000Z"}, locked]
+    assert "claude pauses for " in out
+    assert "(usage limit): resets 3pm" in out
+    assert "codex is not let in, log in or give its key: no key" in out
+    assert "past" not in out
+    world.tell(EventKind.RUN_ENDED, signal="WAITING", reasons=[])
+    assert status(capsys)["pauses"] == []
+
+
 def test_distance_of_branch_and_line(world: World, capsys: Captured) -> None:
     """Commits of the line that the branch lacks are counted, and the other way round."""
     world.plan(story("A"))

@@ -215,3 +215,22 @@ def test_no_events_at_all() -> None:
 
     assert (view.seconds, view.slots, card(view, "A").state) == (0.0, None, State.READY)
     assert ended_words([]) is None
+
+
+def test_a_runner_that_pauses_counts_down() -> None:
+    """How long still at each look; a run in which nothing else goes on waits."""
+    value = plan(story("A"))
+    until = after(3600).isoformat().replace("+00:00", "Z")
+    tale = Tale().start("A").agent("A").agent_ends("A")
+    tale.tell(EventKind.STORY_SETTLED, "A", 1, status="pending", phase="interrupted")
+    facts: dict[str, Any] = {"cause": "usage_limit", "why": "resets at some time", "until": until}
+    tale.tell(EventKind.RUNNER_PAUSED, runner="claude", **facts)
+    early, late = board(value, tale, 60), board(value, tale, 3570)
+    over = board(value, tale, 3601)
+
+    assert early.phase == "waits"
+    assert early.pauses[0].startswith("claude pauses for 59m00s, until ")
+    assert early.pauses[0].endswith("(usage limit): resets at some time")
+    assert late.pauses[0].startswith("claude pauses for 30s, until ")
+    assert over.pauses == ()
+    assert board(value, tale, 60, alive=False).pauses == ()

@@ -210,3 +210,12 @@ def test_any_board_fits(cards: list[Card], width: int, height: int, recent: list
 
     assert len(rows) <= height
     assert all(row.cell_len <= width for row in rows)
+
+
+@pytest.mark.parametrize("height", [6, 24, None])
+def test_a_pause_stands_on_top(height: int | None) -> None:
+    """It is seen however little room there is."""
+    told = view(*big().cards, pauses=("claude pauses for 1h12m, until 15:53:00",))
+    rows = plain(draw_board(told, 80, height))
+
+    assert any("claude pauses for 1h12m" in row for row in rows[:4])

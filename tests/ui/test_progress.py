@@ -65,3 +65,20 @@ def test_a_review(kind: EventKind, data: dict[str, Any], words: str) -> None:
 def test_what_a_reviewers_agent_came_to_is_told_by_its_review() -> None:
     """Its end alone says nothing."""
     assert render_event(ended(role="spec-reviewer")) == ""
+
+
+def test_a_pause_and_its_end() -> None:
+    """For how long, until when, of what, and why; or what a person must do."""
+    limit = {"cause": "usage_limit", "why": "no more", "until": "2026-01-02T04:04:05.678Z"}
+    locked = {"cause": "authentication", "why": "no key", "until": None}
+
+    assert _told(EventKind.RUNNER_PAUSED, **limit).startswith("claude pauses for 1h00m, until ")
+    assert _told(EventKind.RUNNER_PAUSED, **limit).endswith("(usage limit): no more")
+    assert "log in or give its key: no key" in _told(EventKind.RUNNER_PAUSED, **locked)
+    assert _told(EventKind.RUNNER_RESUMED) == "claude may work again"
+
+
+def _told(kind: EventKind, **data: Any) -> str:
+    stamp = "2026-01-02T03:04:05.678Z"
+    facts = {"runner": "claude", **data}
+    return render_event(Event(seq=1, ts=stamp, run="r-1", event=kind, data=facts))

@@ -83,6 +83,11 @@ RUN_OPTIONS = (
         metavar="USD",
         help="Start no agent any more once this is spent or reserved.  [default: no limit]",
     ),
+    click.option(
+        "--no-wait",
+        is_flag=True,
+        help="End (exit 3) where nothing can go on before a runner's usage limit is over.",
+    ),
     click.option("--dry-run", is_flag=True, help="Print the waves that would run; change nothing."),
     click.option("--json", "as_json", is_flag=True, help="Events as NDJSON on standard output."),
     click.option(

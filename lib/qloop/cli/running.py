@@ -76,7 +76,7 @@ def run_in(
     if not as_json:
         reasons = (*done.ending.reasons, *_hints(done.ending.signal, done.plan.branch_name))
         show_summary(done.plan, done.events, done.ending.signal, reasons)
-    return done.ending.exit_code
+    return console.fail(done.ending.error) if done.ending.error else done.ending.exit_code
 
 
 def _hints(signal: str, branch: str) -> tuple[str, ...]:

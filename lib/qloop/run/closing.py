@@ -5,7 +5,7 @@ from dataclasses import replace
 from qloop.repo.finish import finish
 from qloop.repo.landing import landing_lock
 from qloop.run import holder
-from qloop.run.driver import Ending
+from qloop.run.ending import Ending
 from qloop.run.opening import Opened
 from qloop.run.proving import Prover
 from qloop.state.journal import EventKind
@@ -21,7 +21,7 @@ def close_run(opened: Opened, ending: Ending) -> Ending:
         EventKind.RUN_ENDED,
         signal=ended.signal,
         exit_code=ended.exit_code,
-        reasons=list(ended.reasons),
+        reasons=[*([str(ended.error)] if ended.error else []), *ended.reasons],
     )
     holder.write_holder(opened.private, opened.terms.run_id, opened.wanted.mode, ended=True)
     return ended

@@ -10,14 +10,16 @@ import selectors
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from qloop.plan.dag import blockers, has_more, next_wave, standing
+from qloop.plan.dag import has_more, next_wave
 from qloop.plan.model import Phase, Plan, Story
 from qloop.run import dispatch, ledger
 from qloop.run.affording import afford
 from qloop.run.base import gate_base
+from qloop.run.ending import Ending, Halt, conclude
 from qloop.run.launch import Source
 from qloop.run.opening import Opened
 from qloop.run.orders import Dispatch, Failed, Reserved, Settled
+from qloop.run.pausing import Pausing
 from qloop.run.purse import RAISE_IT
 from qloop.run.settle import (
     OUT_OF_TIME,
@@ -37,15 +39,6 @@ AT_ONCE_S = 0.5
 LONGEST_SLEEP_S = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a run ended: its signal, its exit code, and what a person should know."""
-
-    signal: str
-    exit_code: int
-    reasons: tuple[str, ...] = ()
-
-
 @dataclass(slots=True)
 class Driver:
     """One run of the outer loop."""
@@ -59,6 +52,7 @@ class Driver:
     counter: dispatch.Counter
     source: Source
     """Where the processes come from that work on waves."""
+    pausing: Pausing
     waves: dict[str, Wave] = field(default_factory=dict)
     """Those at work, by id."""
     started: int = 0
@@ -88,8 +82,9 @@ class Driver:
             with selectors.DefaultSelector() as selector:
                 selector.register(self.interrupts, selectors.EVENT_READ, self._interrupted)
                 while True:
+                    self.pausing.end_due()
                     self._dispatch(selector)
-                    if not self.waves:
+                    if not self.waves and self._resumes_at() is None:
                         return self._ending()
                     self._wait(selector)
         except BaseException:
@@ -102,7 +97,7 @@ class Driver:
     def _may_go_on(self) -> bool:
         """Whether another wave may be started, now or later."""
         # The count, and not what the loop has heard of it: opening and gates take their time.
-        if self.interrupts.count or self.waiting or self.stuck:
+        if self.interrupts.count or self.waiting or self.stuck or self.pausing.refused:
             return False
         wanted = self.opened.wanted
         return wanted.max_iterations is None or self.started < wanted.max_iterations
@@ -122,7 +117,7 @@ class Driver:
                 plan,
                 free_slots=1 if self.source.one_by_one else self.slots.free,
                 running=self._at_work(),
-                excluded=self.stopped,
+                excluded={*self.stopped, *self.pausing.held(plan)},
             )
             if not stories:
                 return
@@ -170,11 +165,16 @@ class Driver:
             wave = (plan.execution.current_wave or 0) + after
             self.source.ensure(f"wave-{wave}", tuple(longest))
 
+    def _resumes_at(self) -> float | None:
+        """On the monotonic clock, when more can start because a pause ends; None for never."""
+        if not self.pausing.pauses.by_runner or not self._may_go_on():
+            return None
+        return self.pausing.next_end(self.opened.plan(), self.stopped)
+
     def _wait(self, selector: selectors.BaseSelector) -> None:
         """Sleep until something happens or a limit is reached, then act on it."""
         limits = [limit for wave in self.waves.values() if (limit := wave.deadline()) is not None]
-        if self.kill_at is not None:
-            limits.append(self.kill_at)
+        limits += [at for at in (self.kill_at, self._resumes_at()) if at is not None]
         timeout = min(LONGEST_SLEEP_S, max(0.0, min(limits) - monotonic_s())) if limits else None
         for key, _ in selector.select(timeout):
             key.data()
@@ -195,9 +195,14 @@ class Driver:
             return
         first, self.heard = self.heard == 0, self.interrupts.count
         self.on_interrupt(self.heard)
+        word = f"drain {DRAIN_S:g}" if first and self.heard == 1 else "stop"
+        self._wind_up(word, DRAIN_S + STOP_S if self.heard == 1 else 1.0)
+
+    def _wind_up(self, word: str, within_s: float) -> None:
+        """Have what runs come to an end; what has not by then is ended."""
         for wave in self.waves.values():
-            wave.tell(f"drain {DRAIN_S:g}" if first and self.heard == 1 else "stop")
-        self.kill_at = monotonic_s() + (DRAIN_S + STOP_S if self.heard == 1 else 1.0)
+            wave.tell(word)
+        self.kill_at = monotonic_s() + within_s
 
     def _listen(self, wave: Wave) -> None:
         for report in wave.read_reports():
@@ -239,6 +244,7 @@ class Driver:
         if landed is not None and told is None:
             ledger.fill_records(self.opened, one)
         self.opened.purse.close(one, died=told is None)
+        told = self.pausing.charge(told)
         settlement = settle(landed, told, end)
         ledger.write_settlement(self.opened, wave.wave_id, one, settlement, landed, told)
         self.slots.release(one.slot)
@@ -247,14 +253,16 @@ class Driver:
         if told is not None and told.waiting is not None:
             self.waiting = told.waiting
         self._count_uncharged(one, settlement.failed)
+        if self.pausing.note(one.runner.name, settlement.failed):
+            self._wind_up("stop", STOP_S)
 
     def _count_uncharged(self, one: Dispatch, failed: Failed | None) -> None:
         """A story that failed three times in a row by no fault of its own waits for a person."""
         if failed is None or failed.charged:
             self.uncharged.pop(one.story, None)
             return
-        if failed.phase is Phase.WAVE_FAILED:  # another story's breach kept it from starting
-            return
+        if failed.phase is Phase.WAVE_FAILED or failed.hindered:
+            return  # another story's breach kept it from starting, or its runner pauses
         count = self.uncharged[one.story] = self.uncharged.get(one.story, 0) + 1
         if count >= UNCHARGED_IN_A_ROW:
             self.stopped[one.story] = f"failed {count} times in a row: {failed.reason}"
@@ -274,18 +282,16 @@ class Driver:
         return [story for wave in self.waves.values() for story in wave.unsettled]
 
     def _ending(self) -> Ending:
-        if self.interrupts.count:
-            return Ending("INTERRUPTED", 130, ("`qloop run` goes on from here",))
         plan = self.opened.plan()
-        state = standing(plan)
-        if state == "complete":
-            return Ending("COMPLETE", 0)
-        if self.waiting is not None:
-            return Ending("WAITING", 3, (self.waiting,))
-        reasons = tuple(f"{story}: {why}" for story, why in self.stopped.items())
-        if self.stuck is not None:
-            return Ending("BLOCKED", 1, (self.stuck, *reasons))
-        if next_wave(plan, free_slots=1, running=(), excluded=self.stopped):
-            return Ending("MAX_ITERATIONS", 2, (f"waves run, as many as asked: {self.started}",))
-        reasons = (*reasons, *blockers(plan, self.stopped).values())
-        return Ending("WAITING", 3, reasons) if self.unpaid else Ending("BLOCKED", 1, reasons)
+        halt = Halt(
+            interrupted=self.interrupts.count > 0,
+            refused=self.pausing.refused,
+            waiting=self.waiting,
+            stuck=self.stuck,
+            stopped=self.stopped,
+            unpaid=self.unpaid,
+            pauses=self.pausing.reasons(plan, self.stopped),
+            started=self.started,
+            may_start=self._may_go_on(),
+        )
+        return conclude(plan, halt)

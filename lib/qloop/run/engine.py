@@ -9,11 +9,13 @@ from qloop.plan.model import Plan
 from qloop.repo.checkout import Repository
 from qloop.run import dispatch, prepare
 from qloop.run.closing import close_run
-from qloop.run.driver import Driver, Ending
+from qloop.run.driver import Driver
+from qloop.run.ending import Ending
 from qloop.run.holder import release
 from qloop.run.launch import Ahead, Source
 from qloop.run.opening import Opened, open_run
 from qloop.run.orchestrated import Orchestrated
+from qloop.run.pausing import take_up
 from qloop.run.prepare import Wanted
 from qloop.state.journal import Event, EventKind
 from qloop.system.interrupts import Interrupts
@@ -73,6 +75,7 @@ def _run(
         slots=dispatch.Slots(parallel),
         counter=dispatch.read_counter(opened),
         source=_source(opened),
+        pausing=take_up(opened),
     )
     ending = close_run(opened, driver.run(plan))
     return Done(

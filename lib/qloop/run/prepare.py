@@ -41,6 +41,7 @@ class Wanted:
     legacy_orchestrator: bool = False
     accept_prd_change: bool = False
     budget_usd: float | None = None
+    no_wait: bool = False
 
     @property
     def mode(self) -> str:

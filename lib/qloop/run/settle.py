@@ -42,7 +42,7 @@ def settle(landed: str | None, told: Settled | None, end: End | None) -> Settlem
     if failed is None or (end is not None and end.cause in (OUT_OF_TIME, STOPPED)):
         # A wave that is being ended tells of agents that its end took along.
         failed = _unexplained(told, end)
-    if failed.phase is Phase.INTERRUPTED:
+    if failed.phase is Phase.INTERRUPTED or (failed.hindered and not failed.charged):
         return Settlement(Status.PENDING, failed)
     return Settlement(Status.FAILED, failed)
 

@@ -12,8 +12,10 @@ from enum import StrEnum
 from qloop.plan.dag import levels, next_wave
 from qloop.plan.model import Plan, Status, Story
 from qloop.state.journal import Event, EventKind
+from qloop.state.pauses import find_pauses
 from qloop.system.clock import render_duration
 from qloop.ui.history import first_line, parse_moment
+from qloop.ui.pauses import render_pauses
 from qloop.ui.progress import render_event
 from qloop.ui.stages import (
     Stage,
@@ -86,6 +88,8 @@ class BoardView:
     next_up: tuple[str, ...]
     recent: tuple[str, ...]
     """What happened lately and is worth knowing, newest last."""
+    pauses: tuple[str, ...] = ()
+    """The runners that pause, and for how long still."""
     notice: str = ""
     """What a person at the terminal must see, whatever else has no room."""
 
@@ -121,6 +125,7 @@ def build_board(
         landing=render_queue(plan, landing_queue(works.values()), logs),
         next_up=tuple(story.id for story in up),
         recent=tuple(_recent(events))[-RECENT:],
+        pauses=() if over else render_pauses(events, now.timestamp()),
     )
 
 
@@ -137,6 +142,8 @@ def _phase(plan: Plan, events: Sequence[Event], *, alive: bool) -> str:
     if ended is not None or not alive:
         return ended or "gone without an end"
     kinds = {event.event for event in events}
+    if find_pauses(events) and not find_works(events):
+        return "waits"
     if EventKind.ATTEMPT_STARTED in kinds:
         return "running"
     if plan.test_command and EventKind.GATE_ENDED not in kinds:

@@ -48,6 +48,7 @@ def draw_board(view: BoardView, width: int, height: int | None) -> list[Text]:
     head = _head(view, width, roomy=roomy)
     if view.notice:
         head.append(Text(clean(view.notice), "bold red"))
+    head += [Text(clean(pause), "yellow") for pause in view.pauses]
     foot = _foot(view) if height is None or height >= FOOT_ROWS else []
     columns = choose_columns(view.cards, width)
     if roomy:

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from qloop.state.journal import Event, EventKind, Journal
+from qloop.state.pauses import Pause
 from qloop.system.clock import parse_utc, render_duration
 from qloop.ui import console
+from qloop.ui.pauses import render_pause
 from qloop.ui.stages import is_makers
 
 GREEN_GATES_SHOWN = ("test", "base")
@@ -69,6 +71,8 @@ def render_event(event: Event) -> str:
         EventKind.PERSON_CHANGED: lambda: _changed(event),
         EventKind.WAVE_ENDED: lambda: _wave_end(event),
         EventKind.RUN_HANDED_OVER: lambda: _handed_over(event),
+        EventKind.RUNNER_PAUSED: lambda: _paused(event),
+        EventKind.RUNNER_RESUMED: lambda: f"{data.get('runner')} may work again",
     }
     make = texts.get(event.event)
     return make() if make is not None else ""
@@ -147,6 +151,11 @@ def _wave_end(event: Event) -> str:
 def _handed_over(event: Event) -> str:
     why = event.data.get("reason")
     return f"the orchestrator {why}: coordinators, one for each wave, do the rest"
+
+
+def _paused(event: Event) -> str:
+    pause = Pause.of_event(event)
+    return render_pause(pause, parse_utc(event.ts).timestamp()) if pause is not None else ""
 
 
 def _ends(text: object) -> str:

@@ -9,11 +9,13 @@ from datetime import datetime
 from qloop.plan.dag import Standing, blockers, standing
 from qloop.plan.model import Plan, Status, Story
 from qloop.state.journal import Event, EventKind
+from qloop.state.pauses import Pause, find_pauses
 from qloop.state.report import StoryReport, build_report
 from qloop.system.clock import render_duration
 from qloop.ui import console
 from qloop.ui.amounts import render_cost
 from qloop.ui.history import View, events_of_plan, first_line, parse_moment
+from qloop.ui.pauses import render_pause
 
 COLUMNS = ("story", "title", "status", "wave", "failures", "time", "cost", "why")
 LONGEST_WHY = 120
@@ -74,6 +76,17 @@ class StoryView(View):
     """The part of *cost_usd* that is a guess."""
 
 
+class PauseView(View):
+    """A runner that gets no story for now."""
+
+    runner: str
+    cause: str
+    """`usage_limit`, `authentication`, `overload` or `network`."""
+    why: str
+    until: str | None
+    """None where a person must act."""
+
+
 class StatusView(View):
     """A whole plan as it stands."""
 
@@ -82,6 +95,8 @@ class StatusView(View):
     interrupted: RunView | None
     """A run that is gone without having ended."""
     last_run: EndedView | None
+    pauses: tuple[PauseView, ...]
+    """Of the run that is on, or of one that is gone without an end."""
     branch: str
     line: LineView | None
     state: Standing
@@ -107,6 +122,11 @@ def build_status(
         run=holder if alive else None,
         interrupted=None if alive else holder,
         last_run=_last_end(told),
+        pauses=tuple(
+            PauseView(runner=one.runner, cause=one.cause, why=one.why, until=one.until)
+            for one in find_pauses(told).values()
+            if one.lasts(now.timestamp())
+        ),
         branch=plan.branch_name,
         line=line,
         state=standing(plan),
@@ -141,6 +161,7 @@ def headlines(view: StatusView, now: datetime) -> list[str]:
         lines.append(f"the line is {_commits(view.line.ahead)} ahead of {view.branch}")
     if view.line is not None and view.line.behind:
         lines.append(f"{view.branch} has {_commits(view.line.behind)} that the line has not")
+    lines += [_pause(one, now) for one in view.pauses]
     return [*lines, *_left_to_person(view)]
 
 
@@ -148,6 +169,12 @@ def count_words(counts: Mapping[str, int]) -> str:
     """Counts for people, without those that are zero."""
     words = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
     return ", ".join(words) or "no stories"
+
+
+def _pause(view: PauseView, now: datetime) -> str:
+    moment = parse_moment(view.until) if view.until is not None else None
+    until_s = moment.timestamp() if moment is not None else None
+    return render_pause(Pause(view.runner, view.cause, view.why, until_s), now.timestamp())
 
 
 def _left_to_person(view: StatusView) -> list[str]:

@@ -1,0 +1,37 @@
+"""Pausing runners in words. Units: seconds since the epoch."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from qloop.state.journal import Event
+from qloop.state.pauses import Pause, find_pauses
+from qloop.system.clock import render_duration
+
+CAUSES = {
+    "usage_limit": "usage limit",
+    "overload": "its service is overloaded",
+    "network": "its service is out of reach",
+}
+DAY_S = 86_400
+
+
+def render_pauses(events: Iterable[Event], now_s: float) -> tuple[str, ...]:
+    """The pauses that are on after *events*, a line each."""
+    pauses = find_pauses(events).values()
+    return tuple(render_pause(pause, now_s) for pause in pauses if pause.lasts(now_s))
+
+
+def render_pause(pause: Pause, now_s: float) -> str:
+    """One pause: of which runner, for how long still, and why."""
+    if pause.until_s is None:
+        return f"{pause.runner} is not let in, log in or give its key: {pause.why}"
+    left = render_duration(max(1.0, pause.until_s - now_s))
+    cause = CAUSES.get(pause.cause, pause.cause)
+    until = _local_time(pause.until_s, now_s)
+    return f"{pause.runner} pauses for {left}, until {until} ({cause}): {pause.why}"
+
+
+def _local_time(moment_s: float, now_s: float) -> str:
+    """A moment on this machine's clocks, with its day where that is not clear."""
+    moment = datetime.fromtimestamp(moment_s).astimezone()
+    return f"{moment:%H:%M:%S}" if moment_s - now_s < DAY_S / 2 else f"{moment:%a %d %b %H:%M}"
