@@ -16,13 +16,14 @@ WORDS = (
     "num_turns", "part", "tokens", "stats", "models", "info", "messages", "item", "errors",
     "permission_denials", "rate_limit_info", "status", "role", "extra", "response", "state",
     "text", "session_id", "total_cost_usd", "input_tokens", "tool_name", "data", "cache", "changes",
-    "command", "parameters", "input", "name", "tool",
+    "tool_call", "args", "rejected", "\ud800", "command", "parameters", "input", "name", "tool",
 )  # fmt: skip
 TYPES = (
     "system", "assistant", "user", "result", "rate_limit_event", "init", "api_retry", "tool_use",
     "tool_result", "text", "thread.started", "turn.completed", "turn.failed", "item.started",
     "item.completed", "agent_message", "file_change", "command_execution", "step_start",
     "step_finish", "error", "message", "tool", "exit",
+    "tool_call", "started",
 )  # fmt: skip
 ODD = (None, True, 0, -1, 1e300, float("nan"), 10**400, "", "\n", "a\nb", "\ud800", "success", "}")
 VALUES = st.recursive(
@@ -72,6 +73,7 @@ def test_any_objects_are_read(form: str, objects: list[dict[str, Any]]) -> None:
 
     assert reading.answer.encode() is not None
     assert reading.usage.input_tokens >= 0
+    assert all(text.encode() is not None for text in (*reading.denials, reading.model or ""))
     assert all(line.text.strip().encode() for line in lines)
 
 

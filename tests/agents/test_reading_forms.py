@@ -209,6 +209,38 @@ def test_opencode_tells_denials_and_waits() -> None:
     assert reading.error == "slow down (retry-after: 7)"
 
 
+def test_cursor_answers_with_its_last_message() -> None:
+    """Its result is all messages run together, in which no signal would stand alone."""
+
+    def message(text: str) -> bytes:
+        return event(type="assistant", message={"content": [{"type": "text", "text": text}]})
+
+    def call(kind: str, **shell: object) -> bytes:
+        return event(type="tool_call", subtype=kind, tool_call={"shellToolCall": shell})
+
+    reading, lines = read(
+        "cursor-stream-json",
+        event(type="system", subtype="init", session_id="s-1", model="Auto"),
+        event(type="thinking", subtype="delta", text="hm"),
+        message("I commit."),
+        call("started", args={"command": "git commit"}),
+        call("completed", result={"failure": {"stderr": "nothing to commit"}}),
+        call("started", args={"command": "rm -r /"}),
+        call("completed", result={"rejected": {}}),
+        call("completed", result={"success": {"exitCode": 0}}),
+        message(PASSED),
+        event(type="result", subtype="success", is_error=False, result=f"I commit.{PASSED}"),
+    )
+
+    assert (reading.answer, reading.session, reading.model) == (PASSED, "s-1", "Auto")
+    assert (reading.failed, reading.denials) == (False, ("shell",))
+    assert [line.text for line in lines if line.kind == "tool"] == [
+        "shell: git commit",
+        "shell: rm -r /",
+    ]
+    assert [line.kind for line in lines].count("result") == 1
+
+
 def test_gemini_says_one_answer_in_pieces() -> None:
     """Pieces are put together; what was said before a tool is no answer."""
     reading, lines = read(

@@ -7,6 +7,7 @@ Form = Literal[
     "claude-json",
     "claude-stream-json",
     "codex-jsonl",
+    "cursor-stream-json",
     "gemini-json",
     "gemini-stream-json",
     "opencode-json",

@@ -19,7 +19,12 @@ def at(value: Any, *keys: str) -> Any:
 def text_at(value: Any, *keys: str) -> str:
     """A text, in which nothing is that could not be written; empty where there is none."""
     found = at(value, *keys)
-    return found.encode("utf-8", "replace").decode() if isinstance(found, str) else ""
+    return clean(found) if isinstance(found, str) else ""
+
+
+def clean(text: str) -> str:
+    """A text without halves of characters, which JSON may hold and nothing can write."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def count_at(value: Any, *keys: str) -> int:

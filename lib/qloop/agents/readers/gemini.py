@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from qloop.agents.readers.fields import (
     Json,
+    clean,
     count_at,
     dict_at,
     status_at,
@@ -162,7 +163,7 @@ def _usage(counts: Json, read: str, cached: str, written: str, total: str) -> Us
 
 def _busiest(models: Iterable[tuple[str, object]]) -> str | None:
     """The model that wrote most: smaller ones choose and sum up beside it."""
-    written = {name: _usage_of_model(one).output_tokens for name, one in models}
+    written = {clean(name): _usage_of_model(one).output_tokens for name, one in models}
     return max(written, key=lambda name: written[name]) if written else None
 
 

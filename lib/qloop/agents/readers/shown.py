@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from qloop.agents.readers.fields import clean
 from qloop.agents.reading import Line
 from qloop.agents.usage import Usage, render_usage
 
@@ -35,7 +36,7 @@ def spent(usage: Usage, turns: int | None) -> list[Line]:
 
 def shorten(text: str) -> str:
     """A text on one line that is not too long."""
-    line = " ".join(text.split()).encode("utf-8", "replace").decode()
+    line = clean(" ".join(text.split()))
     return line if len(line) <= LONGEST_TEXT else f"{line[: LONGEST_TEXT - 1]}…"
 
 

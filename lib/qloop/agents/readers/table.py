@@ -5,6 +5,7 @@ from collections.abc import Callable
 from qloop.agents.forms import TEXT
 from qloop.agents.readers.claude import QWEN, ClaudeTale
 from qloop.agents.readers.codex import CodexTale
+from qloop.agents.readers.cursor import CursorTale
 from qloop.agents.readers.gemini import GeminiStreamTale, GeminiTale
 from qloop.agents.readers.json_reader import JsonReader
 from qloop.agents.readers.mini import MiniTale
@@ -17,6 +18,7 @@ READERS: dict[str, Callable[[], Reader]] = {
     "claude-json": lambda: JsonReader(ClaudeTale()),
     "claude-stream-json": lambda: JsonReader(ClaudeTale()),
     "codex-jsonl": lambda: JsonReader(CodexTale()),
+    "cursor-stream-json": lambda: JsonReader(CursorTale()),
     "gemini-json": lambda: JsonReader(GeminiTale()),
     "gemini-stream-json": lambda: JsonReader(GeminiStreamTale()),
     "opencode-json": lambda: JsonReader(OpencodeTale()),
