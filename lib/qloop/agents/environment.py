@@ -1,6 +1,7 @@
 """The environment of what qloop starts: an allow-list, so that nothing steers by accident.
 
-Neither the caller's `GIT_*` nor its `QLOOP_*` nor another agent's session variables get through.
+Neither the caller's `GIT_*` nor its `QLOOP_*` nor another agent's session variables get through,
+whatever the settings ask for.
 """
 
 import os
@@ -31,7 +32,37 @@ _PASSED = (
     "CURL_CA_BUNDLE",
     "NODE_EXTRA_CA_CERTS",
 )
-_NEVER = ("GIT_*", "QLOOP_*")
+_NEVER = (
+    "GIT_*",
+    "QLOOP_*",
+    # What agent command lines tell their own children: a new agent is no child of theirs.
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_EXECPATH",
+    "CLAUDE_CODE_REMOTE*",
+    "CLAUDE_CODE_SESSION*",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_EFFORT",
+    "CLAUDE_PID",
+    "CLAUDE_SESSION*",
+    "CODEX_CI",
+    "CODEX_SANDBOX*",
+    "CODEX_SESSION*",
+    "CODEX_SNAPSHOT_*",
+    "CODEX_THREAD_ID",
+    "CODEX_TOOL_CALL*",
+    "CURSOR_AGENT",
+    "CURSOR_TRACE_ID",
+    "GEMINI_CLI",
+    "GEMINI_CLI_IDE_*",
+    "OPENCODE",
+    "OPENCODE_PID",
+    "OPENCODE_RUN_ID",
+    "QWEN_CODE",
+    "QWEN_CODE_SESSION*",
+)
 
 
 def base_environment(env_pass: Iterable[str]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from qloop.system.clock import utc_now
 from qloop.system.errors import BadInput, InputMissing
 from qloop.system.files import write_atomic
 from qloop.system.logged import read_tail
+from qloop.system.masking import mask_text
 from qloop.ui import console
 from qloop.ui.history import events_of_plan
 from qloop.ui.logs import plain_text
@@ -107,7 +108,7 @@ def _render(report: Report, form: Form, now: datetime) -> str:
 
 
 def _write(place: Place, report: Report, text: str, out: Path | None, ending: str) -> Path:
-    data = text.encode("utf-8")
+    data = mask_text(text).encode("utf-8")
     if out is None:
         newest = report.runs[-1].id if report.runs else "plan"
         name = newest if _FILE_NAME.fullmatch(newest) else "run"

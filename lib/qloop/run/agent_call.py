@@ -5,7 +5,8 @@ Errors: PromptTooLong; OSError when it cannot be started; InternalFailure for a 
 BudgetReached where the budget has nothing left for it.
 """
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from qloop.run.briefing import encode_prompt
 from qloop.run.desk import Desk
 from qloop.state.journal import EventKind
 from qloop.system.logged import Ended, run_logged
+from qloop.system.masking import find_secrets, mask_text
 from qloop.system.tree import Marks
 
 AGENT_GRACE_S = 5.0
@@ -70,7 +72,7 @@ def call_agent(desk: Desk, call: AgentCall) -> Answered:
     Its whole process tree is gone then. Its start and its end are journaled, with its role.
     """
     prompt_file = desk.logs / call.prompt_name
-    data = encode_prompt(call.prompt, call.runner, desk.dispatch.story)
+    data = encode_prompt(mask_text(call.prompt), call.runner, desk.dispatch.story)
     prompt_file.write_bytes(data)
     desk.write_files(call.runner)
     argv = command(
@@ -103,8 +105,9 @@ def run_call(
     """`call_agent` for a command line that stands already; *claim* tells what its end says."""
     reserved = purse.claim(desk, _payment(desk, call))
     log = desk.logs / call.log_name
-    with _output(desk, call, log) as output:
-        ended = _run(desk, call, argv, stdin, output)
+    env = desk.agent_environment(call.runner, call.role, call.cwd, call.checks)
+    with _output(desk, call, log, env) as output:
+        ended = _run(desk, call, argv, env, stdin, output)
         reading = output.reading()
     answered = Answered(ended, reading, claim(ended, reading), log)
     _tell_end(desk, call, answered)
@@ -114,18 +117,28 @@ def run_call(
     return answered
 
 
-def _output(desk: Desk, call: AgentCall, log: Path) -> AgentOutput:
-    file = desk.logs / call.output_name if OUTPUT_FILE in call.runner.argv else None
-    return AgentOutput(call.runner.output, log, desk.terms.limits.log_bytes, file=file)
+def _output(desk: Desk, call: AgentCall, log: Path, env: Mapping[str, str]) -> AgentOutput:
+    return AgentOutput(
+        call.runner.output,
+        log,
+        desk.terms.limits.log_bytes,
+        file=desk.logs / call.output_name if OUTPUT_FILE in call.runner.argv else None,
+        secrets=find_secrets({**os.environ, **env}),
+    )
 
 
 def _run(
-    desk: Desk, call: AgentCall, argv: tuple[str, ...], stdin: bytes, output: AgentOutput
+    desk: Desk,
+    call: AgentCall,
+    argv: tuple[str, ...],
+    env: Mapping[str, str],
+    stdin: bytes,
+    output: AgentOutput,
 ) -> Ended:
     return run_logged(
         argv,
         cwd=call.cwd,
-        env=desk.agent_environment(call.runner, call.role, call.cwd, call.checks),
+        env=env,
         stdin=stdin,
         log=desk.logs / call.log_name,
         log_bytes=desk.terms.limits.log_bytes,

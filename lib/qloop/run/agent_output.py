@@ -3,6 +3,7 @@
 Errors: OSError where that log cannot be written.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -14,6 +15,7 @@ from qloop.agents.reading import Line, Reading
 from qloop.system.capped import CappedLog
 from qloop.system.files import read_blocks
 from qloop.system.logged import read_tail
+from qloop.system.masking import mask_file
 
 LONGEST_OUTPUT_BYTES = 100_000_000
 STRAY_BYTES = 64_000
@@ -22,8 +24,20 @@ STRAY_BYTES = 64_000
 class AgentOutput:
     """Reads one call's output of the form that its runner prints."""
 
-    def __init__(self, form: str, log: Path, log_bytes: int, *, file: Path | None) -> None:
-        """*log* is that of what is printed; *file* the one that the agent writes instead."""
+    def __init__(
+        self,
+        form: str,
+        log: Path,
+        log_bytes: int,
+        *,
+        file: Path | None,
+        secrets: Sequence[bytes] = (),
+    ) -> None:
+        """*log* is that of what is printed; *file* the one that the agent writes instead.
+
+        *secrets* are masked in that file; in what is printed they are masked already.
+        """
+        self._secrets = secrets
         self._reader = open_reader(form)
         self._log = log
         self._file = file
@@ -57,6 +71,7 @@ class AgentOutput:
 
     def _read_file(self, file: Path) -> Reading:
         """What the file says; what was printed stands outside of that."""
+        mask_file(file, self._secrets, LONGEST_OUTPUT_BYTES)
         for block in read_blocks(file, LONGEST_OUTPUT_BYTES):
             self._reader.feed(block)
         return replace(self._reader.finish(), stray=read_tail(self._log, STRAY_BYTES))

@@ -17,6 +17,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from qloop.system import clock, files
+from qloop.system.masking import mask_strings, own_secrets
 
 _TAIL_BYTES = 65_536
 
@@ -96,7 +97,7 @@ class Journal:
         attempt: int | None = None,
         **data: Any,
     ) -> Event:
-        """Write an event at the end, flushed to disk, and return it."""
+        """Write an event at the end, without secrets, flushed to disk, and return it."""
         with files.locked(self.path) as handle:
             last, is_torn = _find_last(handle)
             event = Event(
@@ -107,7 +108,7 @@ class Journal:
                 wave=wave,
                 story=story,
                 attempt=attempt,
-                data=data,
+                data=mask_strings(data, own_secrets()),
             )
             line = event.to_line()
             os.lseek(handle, 0, os.SEEK_END)

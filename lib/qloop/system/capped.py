@@ -9,12 +9,13 @@ import fcntl
 import os
 import select
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from qloop.system.cancel import Cancel
 from qloop.system.errors import InternalFailure
+from qloop.system.masking import Mask
 
 _BLOCK_BYTES = 65_536
 _NOTE_BYTES = 64  # more than the line that tells how much was left out
@@ -80,12 +81,16 @@ class CappedLog:
 
 
 class Pump:
-    """A thread that moves all that comes out of a pipe into a log."""
+    """A thread that moves all that comes out of a pipe into a log, without secrets."""
 
     def __init__(
-        self, read_end: int, log: CappedLog, on_output: Callable[[bytes], object] | None = None
+        self,
+        read_end: int,
+        log: CappedLog,
+        on_output: Callable[[bytes], object] | None = None,
+        secrets: Sequence[bytes] = (),
     ) -> None:
-        """Start to read; *read_end* is the pump's to close from now on.
+        """Start to read; *read_end* is the pump's to close from now on. *secrets* are masked.
 
         *on_output* is told each block, in the pump's thread; what it raises comes out of `finish`.
         """
@@ -93,6 +98,7 @@ class Pump:
         self._read_end = read_end
         self._log = log
         self._on_output = on_output
+        self._mask = Mask(secrets)
         self._stop = Cancel()
         self._error: OSError | None = None
         self._fault: Exception | None = None
@@ -123,6 +129,10 @@ class Pump:
             raise InternalFailure(f"the output cannot be read: {self._fault}") from self._fault
 
     def _pump(self) -> None:
+        self._read()
+        self._keep(self._mask.finish())
+
+    def _read(self) -> None:
         ends = select.poll()
         ends.register(self._read_end, select.POLLIN)
         ends.register(self._stop, select.POLLIN)
@@ -136,13 +146,15 @@ class Pump:
                 block = os.read(self._read_end, _BLOCK_BYTES)
                 if not block:
                     return
-                self._keep(block)
+                self._keep(self._mask.feed(block))
                 left_bytes = None if left_bytes is None else left_bytes - len(block)
             elif left_bytes is not None:
                 return
 
     def _keep(self, block: bytes) -> None:
         """Write a block; after a failure the rest is read all the same, and thrown away."""
+        if not block:
+            return
         if self._error is None:
             try:
                 self._log.write(block)

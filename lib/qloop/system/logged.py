@@ -20,6 +20,7 @@ from qloop.system.capped import CappedLog, Pump
 from qloop.system.clock import monotonic_s
 from qloop.system.identity import ProcessId, identify
 from qloop.system.liveness import Vigil
+from qloop.system.masking import find_secrets
 from qloop.system.table import check_proc
 from qloop.system.tree import Marks, end_tree
 
@@ -61,10 +62,10 @@ def run_logged(
     """Run a command in its own session and end its whole tree, however it ends.
 
     Its standard input is *stdin*, then end of file; output and errors go to *log*, of at most
-    *log_bytes* (see `CappedLog`). After *timeout_s*, once *cancel* is set, or when for
-    *stale_after_s* it did nothing (see `Vigil`; its files are in *cwd*), it gets SIGTERM, and
-    SIGKILL *grace_s* later. With no time, or cancelled before, it is not started. *on_start* is
-    told the process, *on_output* the whole output by blocks, in another thread, before this ends.
+    *log_bytes* (see `CappedLog`), without secrets (see `masking`). After *timeout_s*, once *cancel*
+    is set, or when for *stale_after_s* it did nothing (see `Vigil`; its files are in *cwd*), it
+    gets SIGTERM, and SIGKILL *grace_s* later. With no time, or cancelled before, it is not started.
+    *on_start* is told the process, *on_output* the log's bytes by blocks, in another thread.
     """
     refused = _not_started(timeout_s, cancel)
     if refused is not None:
@@ -173,7 +174,7 @@ def _start(
         raise
     finally:
         os.close(write_end)
-    return pid, Pump(read_end, kept, on_output)
+    return pid, Pump(read_end, kept, on_output, find_secrets({**os.environ, **env}))
 
 
 @contextmanager
