@@ -59,13 +59,13 @@ def coordinators(driver: int) -> list[int]:
     return found
 
 
-def ready(driver: int) -> list[int]:
-    """The children of a driver that wait for a wave to be the coordinators of."""
+def fork_servers(driver: int) -> list[int]:
+    """The children of a driver that its coordinators are forked from."""
     found = []
     with contextlib.suppress(psutil.Error):
         for child in psutil.Process(driver).children():
             with contextlib.suppress(psutil.Error):
-                if "qloop.cli.idle" in child.cmdline():
+                if "qloop.cli.forkserver" in child.cmdline():
                     found.append(child.pid)
     return found
 

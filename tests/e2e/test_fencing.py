@@ -13,9 +13,9 @@ from victims import (
     check_nothing_left,
     check_uncharged,
     coordinators,
+    fork_servers,
     gone,
     kill,
-    ready,
     send,
 )
 from world import Ran, World, wait_until
@@ -192,28 +192,24 @@ def test_two_runs_started_at_once_after_a_crash_are_one(world: World) -> None:
 
 
 def blocked_wave(world: World, driver: int, depends_on: list[str], number: int, go: Path) -> None:
-    """Stop the coordinator of a wave before its start, and give A-1 other dependencies.
+    """Hold up the start of a wave's coordinator, and give A-1 other dependencies.
 
     Until *go* is there the driver has reason to wait with that wave.
     """
 
-    def started() -> list[int]:
+    def before() -> bool:
         journal = world.path / ".qloop" / "events.jsonl"
-        events = world.events("wave.started") if journal.exists() else []
-        return [one["data"]["process"]["pid"] for one in events]
+        return len(world.events("wave.started") if journal.exists() else []) == number - 1
 
-    def coming() -> set[int]:
-        return set(ready(driver)) - set(started()) if len(started()) == number - 1 else set()
-
-    wait_until(coming)
-    pid = coming().pop()
-    send(signal.SIGSTOP, pid)
+    wait_until(lambda: before() and fork_servers(driver))
+    (server,) = fork_servers(driver)
+    send(signal.SIGSTOP, server)
     go.touch()
-    wait_until(lambda: len(started()) >= number)
+    wait_until(lambda: world.statuses()["A-1"] == "in_progress")
     document = world.document
     document["stories"][0]["dependsOn"] = depends_on
     world.write_document(document)
-    send(signal.SIGCONT, pid)
+    send(signal.SIGCONT, server)
 
 
 def until(go: Path) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from plan.plans import plan, plans, story, unhurried
-from qloop.plan.dag import blockers, has_more, ranks, ready, standing
+from qloop.plan.dag import blockers, ranks, ready, standing
 from qloop.plan.model import Plan, Status, Story
 
 SPENT: dict[str, Any] = {"status": "failed", "retries": {"attempts": 3}}
@@ -174,24 +174,3 @@ def test_ten_thousand_stories_in_a_row_need_no_deep_stack() -> None:
     assert ranks(value.stories)["S0"] == count
     assert len(blockers(value)) == count
     assert max(len(line) for line in blockers(value).values()) < 200
-
-
-@pytest.mark.parametrize(
-    ("stories", "running", "excluded", "more"),
-    [
-        ([], [], [], False),
-        ([story("A")], [], [], True),
-        ([story("A")], ["A"], [], False),
-        ([story("A")], [], ["A"], False),
-        ([story("A"), story("B", dependsOn=["A"])], ["A"], [], True),
-        ([story("A"), story("B", dependsOn=["A"])], ["A"], ["B"], False),
-        ([story("A", **SPENT), story("B", dependsOn=["A"])], [], [], False),
-        ([story("A", **PASSED), story("B", **RUNNING)], [], [], False),
-        ([story("A", **FAILED)], [], [], True),
-    ],
-)
-def test_more_may_follow_where_a_story_can_still_start(
-    stories: list[dict[str, Any]], running: list[str], excluded: list[str], more: bool
-) -> None:
-    """One that is at work, given up, or waits for what can never pass does not count."""
-    assert has_more(plan(*stories), running, excluded) is more

@@ -120,16 +120,22 @@ def run(
 
     PRD is the requirements document that the plan is made from where there is no plan yet.
     """
-    from qloop.cli.running import preview, run_here
-    from qloop.run.prepare import Wanted
+    from qloop.run.forks import begin_run
 
     if coordinator and legacy_orchestrator:
         raise click.UsageError("--coordinator and --legacy-orchestrator exclude each other")
-    wanted = Wanted(legacy_orchestrator=legacy_orchestrator, **wishes)
+    wishes["legacy_orchestrator"] = legacy_orchestrator
     if dry_run:
-        return preview(prd, quantum, wanted, as_json=as_json)
+        from qloop.cli.running import preview
+        from qloop.run.prepare import Wanted
+
+        return preview(prd, quantum, Wanted(**wishes), as_json=as_json)
     ask = not (non_interactive or as_json)
-    return run_here(prd, quantum, wanted, as_json=as_json, ask=ask)
+    with begin_run() as forks:  # before what follows is loaded, which takes as long again
+        from qloop.cli.running import run_here
+        from qloop.run.prepare import Wanted
+
+        return run_here(prd, quantum, Wanted(**wishes), forks, as_json=as_json, ask=ask)
 
 
 @click.command("stop")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from qloop.cli.context import checked_place, resolve_quantum
 from qloop.repo.checkout import Repository, find_repository
+from qloop.run.forks import Forks, begin_run
 from qloop.run.holder import private_folder
 from qloop.run.prepare import PrdChanged, Wanted
 from qloop.system.errors import PersonNeeded
@@ -17,7 +18,13 @@ from qloop.ui import console
 
 
 def run_here(
-    prd: Path | None, quantum: Path | None, wanted: Wanted, *, as_json: bool, ask: bool
+    prd: Path | None,
+    quantum: Path | None,
+    wanted: Wanted,
+    forks: Forks,
+    *,
+    as_json: bool,
+    ask: bool,
 ) -> int:
     """A whole run in the repository of the current folder; its exit code.
 
@@ -26,12 +33,12 @@ def run_here(
     repository = checked_place(prd)
     state_file = resolve_quantum(repository.root, quantum)
     try:
-        return run_in(repository, state_file, prd, wanted, as_json=as_json)
+        return run_in(repository, state_file, prd, wanted, forks, as_json=as_json)
     except PrdChanged as changed:
         if not (ask and sys.stdin.isatty()):
             raise
         chosen = ask_about_change(changed, repository, state_file, wanted)
-    return run_in(repository, state_file, prd, chosen, as_json=as_json)
+    return run_in(repository, state_file, prd, chosen, forks, as_json=as_json)
 
 
 def ask_about_change(
@@ -58,6 +65,7 @@ def run_in(
     state_file: Path,
     prd: Path | None,
     wanted: Wanted,
+    forks: Forks,
     *,
     as_json: bool = False,
 ) -> int:
@@ -68,7 +76,9 @@ def run_in(
 
     try:
         with _shown(repository, state_file, as_json=as_json) as shown:
-            done = run_whole(repository, state_file, prd, wanted, shown.look, shown.interrupted)
+            done = run_whole(
+                repository, state_file, prd, wanted, forks, shown.look, shown.interrupted
+            )
     except PersonNeeded:
         if not as_json:
             console.result(render_signal("WAITING"))
@@ -143,7 +153,8 @@ def run_demo(folder: Path | None) -> int:
 
     repository, prd = prepare_demo(folder)
     console.say(f"a scratch repository in {repository.root}, with the document {prd.name}")
-    code = run_in(repository, repository.root / "quantum.json", prd, Wanted())
+    with begin_run() as forks:
+        code = run_in(repository, repository.root / "quantum.json", prd, Wanted(), forks)
     console.say(f"look at it:  cd {repository.root}")
     qloop = _program()
     ways = (

@@ -87,15 +87,6 @@ def next_wave(
     return wave
 
 
-def has_more(plan: Plan, running: Collection[str], excluded: Collection[str] = ()) -> bool:
-    """Whether a story that is not one of *running* could still start, now or later."""
-    barred = blockers(plan, excluded)
-    return any(
-        _is_waiting(story) and story.id not in running and story.id not in barred
-        for story in plan.stories
-    )
-
-
 def standing(plan: Plan) -> Standing:
     """Where the plan stands as a whole; one without stories is complete."""
     passed = _passed(plan)

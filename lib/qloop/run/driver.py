@@ -5,12 +5,11 @@ told and true, and ends when nothing can run. Waiting is for pipes, processes an
 are no periodic wake-ups.
 """
 
-import heapq
 import selectors
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from qloop.plan.dag import has_more, next_wave
+from qloop.plan.dag import next_wave
 from qloop.plan.model import Phase, Plan, Story
 from qloop.run import dispatch, ledger
 from qloop.run.affording import afford
@@ -75,10 +74,9 @@ class Driver:
     kill_at: float | None = None
     """When what still runs is ended, on the monotonic clock."""
 
-    def run(self, plan: Plan) -> Ending:
-        """Drive waves until nothing can run any more; *plan* is what there is at the start."""
+    def run(self) -> Ending:
+        """Drive waves until nothing can run any more."""
         try:
-            self._look_ahead(plan, 1)
             with selectors.DefaultSelector() as selector:
                 selector.register(self.interrupts, selectors.EVENT_READ, self._interrupted)
                 while True:
@@ -155,15 +153,7 @@ class Driver:
         self.started += 1
         self.waves[wave.wave_id] = wave
         selector.register(wave.reports, selectors.EVENT_READ, lambda: self._hear(selector, wave))
-        self._look_ahead(plan, 2)
         self.on_progress()
-
-    def _look_ahead(self, plan: Plan, after: int) -> None:
-        """Have one ready, where it may be wanted, for the wave so many after *plan*'s last."""
-        if self._may_go_on() and has_more(plan, self._at_work(), self.stopped):
-            longest = heapq.nlargest(self.slots.total, (one.id for one in plan.stories), key=len)
-            wave = (plan.execution.current_wave or 0) + after
-            self.source.ensure(f"wave-{wave}", tuple(longest))
 
     def _resumes_at(self) -> float | None:
         """On the monotonic clock, when more can start because a pause ends; None for never."""

@@ -11,6 +11,7 @@ from qloop.run import dispatch, prepare
 from qloop.run.closing import close_run
 from qloop.run.driver import Driver
 from qloop.run.ending import Ending
+from qloop.run.forks import Forks
 from qloop.run.holder import release
 from qloop.run.launch import Ahead, Source
 from qloop.run.opening import Opened, open_run
@@ -36,6 +37,7 @@ def run_whole(
     quantum: Path,
     given_prd: Path | None,
     wanted: Wanted,
+    forks: Forks,
     on_progress: Callable[[], None],
     on_interrupt: Callable[[int], None],
 ) -> Done:
@@ -45,13 +47,14 @@ def run_whole(
         interrupts = Interrupts()
         undo.callback(interrupts.close)
         undo.callback(on_progress)
-        opened = open_run(repository, quantum, given_prd, wanted, interrupts.cancel)
+        opened = open_run(repository, quantum, given_prd, wanted, interrupts.cancel, forks.run_id)
         undo.callback(release, opened.lock)
-        return _run(opened, interrupts, on_progress, on_interrupt)
+        return _run(opened, forks, interrupts, on_progress, on_interrupt)
 
 
 def _run(
     opened: Opened,
+    forks: Forks,
     interrupts: Interrupts,
     on_progress: Callable[[], None],
     on_interrupt: Callable[[int], None],
@@ -74,10 +77,10 @@ def _run(
         on_interrupt=on_interrupt,
         slots=dispatch.Slots(parallel),
         counter=dispatch.read_counter(opened),
-        source=_source(opened),
+        source=_source(opened, forks),
         pausing=take_up(opened),
     )
-    ending = close_run(opened, driver.run(plan))
+    ending = close_run(opened, driver.run())
     return Done(
         ending=ending,
         plan=opened.plan(),
@@ -85,7 +88,7 @@ def _run(
     )
 
 
-def _source(opened: Opened) -> Source:
-    ahead = Ahead(opened.terms.place, opened.terms.run_id, (opened.lock,))
+def _source(opened: Opened, forks: Forks) -> Source:
+    ahead = Ahead(opened.terms.place, forks, (opened.lock,))
     wanted = opened.wanted
     return Orchestrated(ahead, wanted.mode) if wanted.legacy_orchestrator else ahead

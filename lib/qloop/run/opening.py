@@ -4,11 +4,9 @@ Errors: those of `prepare`, and whatever the state file or the repository cannot
 """
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from qloop.plan.document import load_document
@@ -26,6 +24,7 @@ from qloop.repo.settings import read_settings
 from qloop.run import holder, prepare, recover
 from qloop.run.briefing import Briefing, encode_prompt
 from qloop.run.config import Config, load_config
+from qloop.run.forks import new_run_id
 from qloop.run.orders import Limits, Place, Terms
 from qloop.run.planning import make_plan
 from qloop.run.prepare import Prd, Wanted
@@ -66,17 +65,13 @@ class Opened:
         return check_plan(self.store.current(), self.terms.place.quantum)
 
 
-def new_run_id() -> str:
-    """Such as `r-20260102T030405Z-4f2a`."""
-    return f"r-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
-
-
 def open_run(
     repository: Repository,
     quantum: Path,
     given_prd: Path | None,
     wanted: Wanted,
     cancel: Cancel,
+    run_id: str,
 ) -> Opened:
     """Take the repository and put everything in order. The lock is freed where that fails.
 
@@ -88,7 +83,7 @@ def open_run(
     base = workspace_base(config.worktree_root, repository)
     private = holder.private_folder(repository)
     private.mkdir(exist_ok=True)
-    journal = Journal(private / "events.jsonl", new_run_id())
+    journal = Journal(private / "events.jsonl", run_id)
     with ExitStack() as undo:
         lock = recover.take_lock(repository, journal, cancel)
         undo.callback(holder.release, lock)

@@ -37,14 +37,6 @@ class Orchestrated:
         """Whether there is one wave at a time, of one story."""
         return not self._handed_over
 
-    def ensure(self, wave: str, stories: tuple[str, ...]) -> None:
-        """Have a process ready for *wave*; before the hand-over that is the orchestrator."""
-        if self._handed_over:
-            self.ahead.ensure(wave, stories)
-        elif self._at_work is None:
-            ahead = self.ahead
-            self._at_work = launch_orchestrator(ahead.place, ahead.run_id, ahead.inherited)
-
     def take(self, order: WaveOrder) -> Launched | None:
         """The process that was set to work on *order*; None where a coordinator is to be started.
 
@@ -53,8 +45,10 @@ class Orchestrated:
         """
         if self._handed_over:
             return self.ahead.take(order)
-        self.ensure(order.wave, ())
-        assert self._at_work is not None  # `ensure` saw to it
+        if self._at_work is None:
+            self._at_work = launch_orchestrator(
+                self.ahead.place, self.ahead.forks.run_id, self.ahead.inherited
+            )
         send(self._at_work.control, order)
         return self._at_work
 
@@ -68,7 +62,6 @@ class Orchestrated:
     def end(self) -> None:
         """End the orchestrator, which has nothing to do any more."""
         self._end_process()
-        self.ahead.end()
 
     def _end_process(self) -> None:
         one, self._at_work = self._at_work, None
@@ -76,7 +69,7 @@ class Orchestrated:
             return
         send_line(one.control, OVER)
         process.await_exit(one.pid, timeout_s=FAREWELL_S)
-        marks = Marks(env=(f"QLOOP_RUN={self.ahead.run_id}",))
+        marks = Marks(env=(f"QLOOP_RUN={self.ahead.forks.run_id}",))
         end_tree([one.pid], marks, grace_s=GRACE_S, orphans=True)
         process.kill(one.pid)
         os.close(one.control)

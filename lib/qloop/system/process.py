@@ -130,6 +130,12 @@ def start(
     return child.pid
 
 
+def adopt(pid: int) -> None:
+    """Take a process that became this one's child as one that `start` started."""
+    with _starting:
+        _own.add(pid)
+
+
 def kill(pid: int) -> None:
     """Kill a child that `start` started and nobody has reaped yet, and reap it."""
     os.kill(pid, signal.SIGKILL)
