@@ -24,7 +24,7 @@ from typing import Any
 
 from compare import chain, make_repository
 
-PYTHON = (sys.executable, "-P")
+PYTHON = (sys.executable, "-I")  # as bin/qloop starts it
 QLOOP = (*PYTHON, "-m", "qloop")
 PATIENCE_S = 300.0
 MANY = 10_000

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from qloop.plan.model import Story, parse_plan
 from qloop.state.journal import Event, EventKind
-from qloop.ui.history import attempts_of, events_of_plan, first_line, is_over, parse_moment
+from qloop.ui.attempts import attempts_of
+from qloop.ui.history import events_of_plan, first_line, is_over, parse_moment
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 

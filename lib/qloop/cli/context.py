@@ -4,13 +4,12 @@ Errors: click.BadParameter for an option's value, which the door turns into exit
 InputMissing for a document, a folder or a repository that is not there.
 """
 
-import difflib
 from pathlib import Path
 
 import click
 
 from qloop.cli.commands import SHOWN
-from qloop.repo.checkout import Repository, find_repository
+from qloop.repo.repository import Repository
 from qloop.system.clock import parse_duration_s
 from qloop.system.errors import BadInput, InputMissing
 
@@ -51,13 +50,45 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the da
 def checked_place(prd: Path | None) -> Repository:
     """The repository here. Raises InputMissing for a document that is not there, first of all."""
     if prd is not None and not prd.exists():
+        import difflib
+
         near = difflib.get_close_matches(str(prd), [entry.name for entry in SHOWN], n=1)
         raise InputMissing(
             "there is no such requirements document",
             where=str(prd),
             fix=f"did you mean `qloop {near[0]}`?" if near else "check the path",
         )
+    from qloop.repo.checkout import find_repository
+
     return find_repository(Path.cwd())
+
+
+def repository_here() -> Repository:
+    """The repository of the current folder, for who looks; without git where its files tell.
+
+    Raises InputMissing where there is none, BadInput for a bare one.
+    """
+    from qloop.repo.plain import find_plain
+
+    plain = find_plain(Path.cwd())
+    if plain is not None:
+        return plain
+    from qloop.repo.checkout import find_repository
+
+    return find_repository(Path.cwd())
+
+
+def default_state_file(option: Path | None) -> Path:
+    """The state file as given, else the main checkout's, else the one in this folder."""
+    if option is not None:
+        return option
+    try:
+        return resolve_quantum(repository_here().root, None)
+    except InputMissing:
+        here = Path(STATE_FILE)
+        if here.exists():
+            return here
+        raise
 
 
 def resolve_quantum(root: Path, option: Path | None) -> Path:

@@ -1,24 +1,32 @@
 """What `status`, `show` and the overview do once their words are parsed; they take no lock."""
 
-import difflib
-from dataclasses import dataclass
+from __future__ import annotations
+
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from qloop.cli.planning import default_state_file, read_plan
-from qloop.plan.model import Plan, Story
-from qloop.repo.checkout import Repository, find_repository
-from qloop.repo.distance import find_distance
+from qloop.cli.context import default_state_file, repository_here
+from qloop.plan.memory import collector_paused
+from qloop.repo.plain import find_tips
+from qloop.repo.repository import Repository
 from qloop.run.holder import private_folder, read_holder
-from qloop.state.journal import Event, Journal
+from qloop.state.facts import Fact, read_facts
 from qloop.system.clock import parse_utc, utc_now
 from qloop.system.errors import BadInput, InputMissing, QloopError
 from qloop.ui import console
 from qloop.ui.status import LineView, RunView, StatusView, build_status, show_status
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-@dataclass(frozen=True, slots=True)
-class Place:
+    from qloop.plan.likeness import AnyPlan, AnyStory
+    from qloop.plan.model import Plan, Story
+    from qloop.state.journal import Event
+    from qloop.state.likeness import AnyEvent
+
+
+class Place(NamedTuple):
     """Where a plan is looked at; without a repository it is known from its file alone."""
 
     state_file: Path
@@ -31,8 +39,14 @@ class Place:
             return self.state_file.parent / ".qloop"
         return private_folder(self.repository)
 
+    def facts(self) -> list[Fact]:
+        """All that the journal holds, as light values."""
+        return read_facts(self.private / "events.jsonl")
+
     def events(self) -> list[Event]:
         """All that the journal holds."""
+        from qloop.state.journal import Journal
+
         return Journal(self.private / "events.jsonl").events()
 
 
@@ -40,7 +54,7 @@ def find_place(quantum: Path | None) -> Place:
     """The state file and the repository here. Raises InputMissing where there is neither."""
     state_file = default_state_file(quantum)
     try:
-        return Place(state_file, find_repository(Path.cwd()))
+        return Place(state_file, repository_here())
     except InputMissing:
         return Place(state_file, None)
 
@@ -48,18 +62,22 @@ def find_place(quantum: Path | None) -> Place:
 def show_status_here(quantum: Path | None, *, as_json: bool) -> int:
     """Where the plan stands."""
     place = find_place(quantum)
-    plan = read_plan(place.state_file)
-    now = this_moment()
-    view = read_status(place, plan, place.events(), now)
+    with collector_paused():
+        plan = read_outline(place.state_file)
+        now = this_moment()
+        view = read_status(place, plan, place.facts(), now)
+        if not as_json:
+            show_status(view, now)
     if as_json:
-        console.print_json(view.to_json())
-    else:
-        show_status(view, now)
+        from qloop.ui.views import to_json
+
+        console.print_json(to_json(view))
     return 0
 
 
 def show_story_here(story_id: str, quantum: Path | None, *, as_json: bool) -> int:
     """All about one story."""
+    from qloop.cli.planning import read_plan
     from qloop.ui.story import build_story, show_story
 
     place = find_place(quantum)
@@ -77,10 +95,13 @@ def show_story_here(story_id: str, quantum: Path | None, *, as_json: bool) -> in
 
 def show_overview_here() -> int:
     """A few lines on where things stand, and what to do next; whatever is found is no error."""
+    from qloop.repo.checkout import find_repository
     from qloop.ui.overview import no_plan, no_repository, no_use, show_advice, with_plan
 
     try:
         place = find_place(None)
+        if place.repository is not None:
+            find_repository(Path.cwd())  # whether git itself is there, and works
     except (QloopError, OSError) as exc:  # OSError where git itself is not there
         show_advice(no_repository(exc))
         return 0
@@ -89,8 +110,8 @@ def show_overview_here() -> int:
         return 0
     now = this_moment()
     try:
-        plan = read_plan(place.state_file)
-        view = read_status(place, plan, place.events(), now)
+        plan = read_outline(place.state_file)
+        view = read_status(place, plan, place.facts(), now)
     except QloopError as exc:
         show_advice(no_use(exc))
         return 0
@@ -98,7 +119,22 @@ def show_overview_here() -> int:
     return 0
 
 
-def read_status(place: Place, plan: Plan, events: list[Event], now: datetime) -> StatusView:
+def read_outline(path: Path) -> AnyPlan[AnyStory]:
+    """The plan in a state file as far as looking needs it. Raises InputMissing, Faults."""
+    from qloop.plan.document import load_unmeasured
+    from qloop.plan.glance import find_outline
+
+    outline = find_outline(load_unmeasured(path))
+    if outline is not None:
+        return outline
+    from qloop.cli.planning import read_plan
+
+    return read_plan(path)
+
+
+def read_status(
+    place: Place, plan: AnyPlan[AnyStory], events: Sequence[AnyEvent], now: datetime
+) -> StatusView:
     """The plan's status, with the run and the line that git and run.json tell of."""
     holder = read_holder(place.private)
     run = None
@@ -107,11 +143,21 @@ def read_status(place: Place, plan: Plan, events: list[Event], now: datetime) ->
         run = RunView(id=holder.run_id, pid=pid, since=holder.started_at, mode=holder.mode)
     line = None
     if place.repository is not None:
-        found = find_distance(place.repository, plan.branch_name)
-        if found is not None:
-            line = LineView(commit=found.tip, ahead=found.ahead, behind=found.behind)
+        line = _find_line(place.repository, plan.branch_name)
     alive = holder is not None and holder.alive
     return build_status(plan, events, line, run, now, alive=alive)
+
+
+def _find_line(repository: Repository, branch: str) -> LineView | None:
+    tips = find_tips(repository, branch)
+    if tips is not None and tips.line in (None, tips.branch):
+        return None if tips.line is None else LineView(commit=tips.line, ahead=0, behind=0)
+    from qloop.repo.distance import find_distance
+
+    found = find_distance(repository, branch)
+    if found is None:
+        return None
+    return LineView(commit=found.tip, ahead=found.ahead, behind=found.behind)
 
 
 def find_story(plan: Plan, story_id: str, state_file: Path) -> Story:
@@ -119,6 +165,8 @@ def find_story(plan: Plan, story_id: str, state_file: Path) -> Story:
     found = plan.story(story_id)
     if found is not None:
         return found
+    import difflib
+
     ids = [story.id for story in plan.stories]
     folded = {name.lower(): name for name in ids}
     near = difflib.get_close_matches(story_id.lower(), folded, n=1)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from qloop.cli.context import STATE_FILE, checked_place, resolve_quantum
+from qloop.cli.context import checked_place, default_state_file, resolve_quantum
 from qloop.plan.dag import blockers, next_wave, standing, waves_preview
 from qloop.plan.document import load_document
 from qloop.plan.model import Plan
@@ -131,19 +131,6 @@ def change_story(
 def read_plan(path: Path) -> Plan:
     """The plan in a state file. Raises InputMissing, Faults."""
     return check_plan(load_document(path), str(path))
-
-
-def default_state_file(option: Path | None) -> Path:
-    """The state file as given, else the main checkout's, else the one in this folder."""
-    if option is not None:
-        return option
-    try:
-        return resolve_quantum(find_repository(Path.cwd()).root, None)
-    except InputMissing:
-        here = Path(STATE_FILE)
-        if here.exists():
-            return here
-        raise
 
 
 def _wanted_slots(plan: Plan, max_parallel: int | None) -> int:

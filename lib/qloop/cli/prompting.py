@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from qloop.agents.roles import IMPLEMENTER
+from qloop.cli.context import default_state_file
 from qloop.cli.looking import find_story
-from qloop.cli.planning import default_state_file, read_plan
+from qloop.cli.planning import read_plan
 from qloop.plan.model import Plan, Story
 from qloop.repo.checkout import Repository, find_repository
 from qloop.repo.kept import find_salvage

@@ -7,7 +7,7 @@ from pathlib import Path
 from qloop.agents.readable import readable_log
 from qloop.cli.looking import Place, find_place, find_story
 from qloop.cli.planning import read_plan
-from qloop.plan.model import STORY_ID
+from qloop.plan.values import STORY_ID
 from qloop.run.holder import read_holder
 from qloop.state.journal import Event, Journal
 from qloop.system.errors import InputMissing

@@ -3,10 +3,16 @@
 What a story occupies are tokens: a file path (text), or the position of a fileConflicts entry.
 """
 
-from collections.abc import Iterable
+from __future__ import annotations
 
-from qloop.plan.model import FileConflict, Story
+from typing import TYPE_CHECKING
+
 from qloop.plan.paths import PathIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qloop.plan.likeness import AnyConflict, AnyStory
 
 Token = str | int
 
@@ -14,7 +20,7 @@ Token = str | int
 class Ground:
     """What the stories taken so far occupy."""
 
-    def __init__(self, conflicts: Iterable[FileConflict]) -> None:
+    def __init__(self, conflicts: Iterable[AnyConflict]) -> None:
         self._entries: dict[str, list[int]] = {}
         for position, conflict in enumerate(conflicts):
             for story_id in conflict.stories:
@@ -27,7 +33,7 @@ class Ground:
         self._paths = PathIndex()
         self._taken_entries = set()
 
-    def take(self, story: Story) -> None:
+    def take(self, story: AnyStory) -> None:
         """Let a story occupy its files and entries."""
         self._paths.add(story.file_paths)
         self._taken_entries.update(self._entries.get(story.id, ()))
@@ -38,7 +44,7 @@ class Ground:
             return token in self._taken_entries
         return self._paths.overlaps(token)
 
-    def find_clash(self, story: Story) -> Token | None:
+    def find_clash(self, story: AnyStory) -> Token | None:
         """The first of a story's own tokens that is occupied, or None where it may be taken."""
         tokens: list[Token] = [*self._entries.get(story.id, ()), *story.file_paths]
         return next((token for token in tokens if self.holds(token)), None)

@@ -4,20 +4,26 @@ All of it is linear in stories and edges, or nearly so, and free of recursion. I
 that passed validation; in others, what depends on itself or on nothing known is never ready.
 """
 
+from __future__ import annotations
+
 import heapq
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from qloop.plan.clashes import Ground, Token
-from qloop.plan.model import Plan, Status, Story
+from qloop.plan.values import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from qloop.plan.likeness import AnyPlan, AnyStory, S
 
 Standing = Literal["ready", "running", "complete", "blocked"]
 
 _LONGEST_CHAIN = 3
 
 
-def ranks(stories: Sequence[Story]) -> dict[str, int]:
+def ranks(stories: Sequence[AnyStory]) -> dict[str, int]:
     """By id: the stories not passed on the longest chain of dependants, itself included."""
     by_id = {story.id: story for story in stories}
     own = {name: int(story.status is not Status.PASSED) for name, story in by_id.items()}
@@ -37,7 +43,7 @@ def ranks(stories: Sequence[Story]) -> dict[str, int]:
     return longest
 
 
-def levels(stories: Sequence[Story]) -> dict[str, int]:
+def levels(stories: Sequence[AnyStory]) -> dict[str, int]:
     """By id: the stories on the longest chain of what it needs, itself included; 1 needs none."""
     by_id = {story.id: story for story in stories}
     dependants = _dependants(stories)
@@ -54,19 +60,19 @@ def levels(stories: Sequence[Story]) -> dict[str, int]:
     return level
 
 
-def ready(plan: Plan) -> list[Story]:
+def ready(plan: AnyPlan[S]) -> list[S]:
     """The stories that may start, by priority, longest remaining path first, then file order."""
     passed = _passed(plan)
     return _in_order(plan, [story for story in plan.stories if _is_ready(story, passed)])
 
 
 def next_wave(
-    plan: Plan,
+    plan: AnyPlan[S],
     *,
     free_slots: int,
     running: Collection[str],
     excluded: Collection[str] = (),
-) -> list[Story]:
+) -> list[S]:
     """The ready stories to dispatch next, none clashing with another or with one at work.
 
     *running* are ids at work, beside those `in_progress`; *excluded* ids are passed over.
@@ -77,7 +83,7 @@ def next_wave(
     for story in plan.stories:
         if story.id in busy:
             ground.take(story)
-    wave: list[Story] = []
+    wave: list[S] = []
     for story in ready(plan):
         if len(wave) >= free_slots:
             break
@@ -87,7 +93,7 @@ def next_wave(
     return wave
 
 
-def standing(plan: Plan) -> Standing:
+def standing(plan: AnyPlan[AnyStory]) -> Standing:
     """Where the plan stands as a whole; one without stories is complete."""
     passed = _passed(plan)
     if all(story.status is Status.PASSED for story in plan.stories):
@@ -99,7 +105,7 @@ def standing(plan: Plan) -> Standing:
     return "blocked"
 
 
-def blockers(plan: Plan, excluded: Collection[str] = ()) -> dict[str, str]:
+def blockers(plan: AnyPlan[AnyStory], excluded: Collection[str] = ()) -> dict[str, str]:
     """For each story that can never run as things stand, in the file's order: a sentence why.
 
     *excluded* ids are stories that this run has given up.
@@ -121,7 +127,7 @@ def blockers(plan: Plan, excluded: Collection[str] = ()) -> dict[str, str]:
     return {name: _chain(name, waits_for, root_of[name]) + ends[root_of[name]] for name in blocked}
 
 
-def waves_preview(plan: Plan, slots: int) -> list[list[str]]:
+def waves_preview(plan: AnyPlan[AnyStory], slots: int) -> list[list[str]]:
     """The ids that would run, wave by wave, if each story that can run passes at its first try.
 
     A story in progress counts as one still to run.
@@ -141,7 +147,7 @@ class _Preview:
     is ever looked at: while the token is occupied, the whole queue has to wait.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: AnyPlan[AnyStory]) -> None:
         self._order = _in_order(plan, [s for s in plan.stories if _is_waiting(s) or _is_busy(s)])
         self._place = {story.id: place for place, story in enumerate(self._order)}
         self._ground = Ground(plan.file_conflicts)
@@ -153,11 +159,11 @@ class _Preview:
             if self._missing[story.id] == 0:
                 self._enqueue(None, self._place[story.id])
 
-    def next_wave(self, slots: int) -> list[Story]:
+    def next_wave(self, slots: int) -> list[AnyStory]:
         self._ground.clear()
         heads = [(queue[0], token) for token, queue in self._queues.items()]
         heapq.heapify(heads)
-        wave: list[Story] = []
+        wave: list[AnyStory] = []
         while heads and len(wave) < slots:
             _, token = heapq.heappop(heads)
             if token is not None and self._ground.holds(token):
@@ -173,7 +179,7 @@ class _Preview:
                 heapq.heappush(heads, (self._queues[token][0], token))
         return wave
 
-    def pass_all(self, wave: Iterable[Story]) -> None:
+    def pass_all(self, wave: Iterable[AnyStory]) -> None:
         for story in wave:
             for dependant in self._dependants.get(story.id, ()):
                 self._missing[dependant.id] -= 1
@@ -190,51 +196,50 @@ class _Preview:
         return place
 
 
-def _in_order(plan: Plan, stories: list[Story]) -> list[Story]:
+def _in_order(plan: AnyPlan[S], stories: list[S]) -> list[S]:
     rank = ranks(plan.stories)
     return sorted(stories, key=lambda story: (story.priority, -rank[story.id]))
 
 
-def _is_ready(story: Story, passed: set[str]) -> bool:
+def _is_ready(story: AnyStory, passed: set[str]) -> bool:
     return _is_waiting(story) and passed.issuperset(story.depends_on)
 
 
-def _is_waiting(story: Story) -> bool:
+def _is_waiting(story: AnyStory) -> bool:
     """Whether the story may run as soon as its dependencies allow."""
     if story.status is Status.FAILED:
-        return story.retries.attempts < story.retries.max_attempts
+        return story.attempts < story.max_attempts
     return story.status is Status.PENDING
 
 
-def _is_busy(story: Story) -> bool:
+def _is_busy(story: AnyStory) -> bool:
     return story.status is Status.IN_PROGRESS
 
 
-def _passed(plan: Plan) -> set[str]:
+def _passed(plan: AnyPlan[AnyStory]) -> set[str]:
     return {story.id for story in plan.stories if story.status is Status.PASSED}
 
 
-def _known(story: Story, by_id: dict[str, Story]) -> set[str]:
+def _known(story: AnyStory, by_id: dict[str, AnyStory]) -> set[str]:
     return {needed for needed in story.depends_on if needed in by_id}
 
 
-def _dependants(stories: Iterable[Story]) -> dict[str, list[Story]]:
-    found: dict[str, list[Story]] = {}
+def _dependants(stories: Iterable[AnyStory]) -> dict[str, list[AnyStory]]:
+    found: dict[str, list[AnyStory]] = {}
     for story in stories:
         for needed in set(story.depends_on):
             found.setdefault(needed, []).append(story)
     return found
 
 
-def _find_end(story: Story, barred: set[str]) -> str | None:
+def _find_end(story: AnyStory, barred: set[str]) -> str | None:
     """Why nothing comes of a story whatever the others do, or None where something may."""
-    tries = story.retries
     if story.status in (Status.BLOCKED, Status.STALE):
         return f"is {story.status}"
     if story.status is Status.FAILED and not _is_waiting(story):
-        if 0 < tries.attempts == tries.max_attempts:
-            return f"failed {tries.attempts} of {tries.max_attempts} attempts"
-        return f"failed after {tries.attempts} attempts, where {tries.max_attempts} are allowed"
+        if 0 < story.attempts == story.max_attempts:
+            return f"failed {story.attempts} of {story.max_attempts} attempts"
+        return f"failed after {story.attempts} attempts, where {story.max_attempts} are allowed"
     return "was given up in this run" if story.id in barred and _is_waiting(story) else None
 
 

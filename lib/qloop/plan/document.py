@@ -5,19 +5,21 @@ JSON; Faults for doubled keys and for numbers that JSON does not have, with what
 with the plan. Source: RFC 8259.
 """
 
+from __future__ import annotations
+
 import codecs
 import json
 import math
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from qloop.plan.faults import Fault, faults_error, render_path, show
 from qloop.plan.memory import collector_paused
-from qloop.plan.model import Json
-from qloop.plan.validate import find_faults
+from qloop.plan.values import Json
 from qloop.system.errors import BadInput, InputMissing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from qloop.plan.faults import Fault
 
 DEEPEST = 100
 """Levels of nesting that a document may have; beyond, Python's own stack would end first."""
@@ -25,8 +27,27 @@ DEEPEST = 100
 
 def load_document(path: Path) -> Json:
     """The document in a file. Raises InputMissing, BadInput, Faults."""
+    return parse_document(_read_bytes(path), str(path))
+
+
+def load_unmeasured(path: Path) -> Json:
+    """The same, but for its depth, which is left to the caller. Raises as `load_document`."""
+    with collector_paused():
+        return _parse(_read_bytes(path), str(path))
+
+
+def parse_document(data: bytes, where: str) -> Json:
+    """The object that *data* holds; *where* names it in messages. Raises BadInput, Faults."""
+    with collector_paused():
+        root = _parse(data, where)
+        if _is_too_deep(root):
+            raise _too_deep(where)
+    return root
+
+
+def _read_bytes(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise InputMissing(
             "there is no such file", where=str(path), fix="make one: qloop plan PRD"
@@ -35,27 +56,28 @@ def load_document(path: Path) -> Json:
         raise BadInput("this is a folder, not a file", where=str(path)) from None
     except OSError as exc:
         raise BadInput(f"cannot be read: {exc.strerror}", where=str(path)) from exc
-    return parse_document(data, str(path))
 
 
-def parse_document(data: bytes, where: str) -> Json:
-    """The object that *data* holds; *where* names it in messages. Raises BadInput, Faults."""
-    text = _decode(data, where)
+def _parse(data: bytes, where: str) -> Json:
     reader = _Reader()
-    with collector_paused():
-        root = _read(text, reader, where)
-        if not isinstance(root, dict):
-            raise BadInput(f"must hold one JSON object, not {_name(root)}", where=where)
+    root = _read(_decode(data, where), reader, where)
+    if not isinstance(root, dict):
+        raise BadInput(f"must hold one JSON object, not {_name(root)}", where=where)
+    if reader.refused:
+        from qloop.plan.faults import faults_error
+        from qloop.plan.validate import find_faults  # and the models with it
+
         if _is_too_deep(root):
             raise _too_deep(where)
-        if reader.refused:
-            # Nothing may come of this text, so what else is wrong with the plan is told along.
-            raise faults_error([*_find_oddities(root), *find_faults(root)], where)
+        # Nothing may come of this text, so what else is wrong with the plan is told along.
+        raise faults_error([*_find_oddities(root), *find_faults(root)], where)
     return root
 
 
 def render_document(document: Json) -> bytes:
     """The bytes of a document: indented by two, keys in their order, a line end at the end."""
+    import orjson
+
     try:
         return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     except orjson.JSONEncodeError:
@@ -134,6 +156,8 @@ def _read(text: str, reader: _Reader, where: str) -> Any:
 
 def _find_oddities(root: Any) -> list[Fault]:
     """Every doubled key and every refused number, in the order of the text."""
+    from qloop.plan.faults import Fault, render_path
+
     faults: list[Fault] = []
     stack: list[tuple[tuple[str | int, ...], Any]] = [((), root)]
     while stack:
@@ -147,6 +171,8 @@ def _find_oddities(root: Any) -> list[Fault]:
 
 
 def _doubled_keys(path: tuple[str | int, ...], node: _Doubled) -> list[Fault]:
+    from qloop.plan.faults import Fault, render_path
+
     seen: set[str] = set()
     faults = []
     for key, value in node.pairs:
@@ -167,6 +193,8 @@ def _children(node: Any) -> list[tuple[str | int, Any]]:
 
 def _name(value: Any) -> str:
     """A value in a few words: of what holds others, only its kind."""
+    from qloop.plan.faults import show
+
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "an array"
     return value.text if isinstance(value, _Refused) else show(value)

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from qloop.plan.cycles import find_knots, shortest_circle
 from qloop.plan.faults import Fault, show
-from qloop.plan.model import Json
 from qloop.plan.names import find_branch_danger, is_story_id
 from qloop.plan.paths import find_danger
+from qloop.plan.values import Json
 from qloop.system.clock import parse_duration_s
 from qloop.system.errors import BadInput
 

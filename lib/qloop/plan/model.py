@@ -4,53 +4,19 @@ The models are for reading; what is written is the document itself, so that unkn
 the order of keys outlive any number of rewrites. Null means missing. Nothing is coerced.
 """
 
-from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from qloop.plan.memory import collector_paused
+from qloop.plan.values import DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY, STORY_ID, UNVERIFIED
+from qloop.plan.values import Json as Json
+from qloop.plan.values import Phase as Phase
+from qloop.plan.values import Status as Status
 
-Json = dict[str, Any]
-
-STORY_ID = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 StoryId = Annotated[str, StringConstraints(pattern=STORY_ID)]
 Count = Annotated[int, Field(ge=0)]
-
-DEFAULT_PRIORITY = 999
-DEFAULT_MAX_ATTEMPTS = 3
-
-
-class Status(StrEnum):
-    """A story's stored state. `stale` comes from other writers and counts as blocked."""
-
-    PENDING = "pending"
-    IN_PROGRESS = "in_progress"
-    PASSED = "passed"
-    FAILED = "failed"
-    BLOCKED = "blocked"
-    STALE = "stale"
-
-
-class Phase(StrEnum):
-    """Where an attempt failed."""
-
-    AGENT_FAILED = "agent_failed"
-    AGENT_BLOCKED = "agent_blocked"
-    NO_SIGNAL = "no_signal"
-    TIMEOUT = "timeout"
-    STUCK = "stuck"
-    CRASH = "crash"
-    GUARD = "guard"
-    SETUP = "setup"
-    VERIFICATION = "verification"
-    REVIEW = "review"
-    MERGE_CONFLICT = "merge_conflict"
-    MERGE_REGRESSION = "merge_regression"
-    INFRA = "infra"
-    WAVE_FAILED = "wave_failed"
-    INTERRUPTED = "interrupted"
 
 
 class JsonModel(BaseModel):
@@ -183,6 +149,28 @@ class Story(JsonModel):
     def file_paths(self) -> list[str]:
         """The paths that the story's tasks name."""
         return [path for task in self.tasks for path in task.file_paths]
+
+    @property
+    def attempts(self) -> int:
+        """Attempts charged to it so far."""
+        return self.retries.attempts
+
+    @property
+    def max_attempts(self) -> int:
+        """Charged attempts after which it is not tried again."""
+        return self.retries.max_attempts
+
+    @property
+    def last_reason(self) -> str | None:
+        """Why the last attempt in its failure log failed."""
+        log = self.retries.failure_log
+        return log[-1].reason if log else None
+
+    @property
+    def is_unverified(self) -> bool:
+        """Whether a review of it rests on no command."""
+        evidence = (self.review.spec_compliance.evidence, self.review.code_quality.evidence)
+        return any(isinstance(text, str) and text.startswith(UNVERIFIED) for text in evidence)
 
     @property
     def label(self) -> str:

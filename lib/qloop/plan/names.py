@@ -2,7 +2,7 @@
 
 import re
 
-from qloop.plan.model import STORY_ID
+from qloop.plan.values import STORY_ID
 
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]")
 

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from qloop.plan.model import DEFAULT_MAX_ATTEMPTS, Json
 from qloop.plan.prd_fault import LineFault, Lines
 from qloop.plan.prd_fields import StoryFields
 from qloop.plan.prd_labels import (
@@ -28,6 +27,7 @@ from qloop.plan.prd_labels import (
 )
 from qloop.plan.prd_markdown import Block, walk
 from qloop.plan.prd_tasks import Task, TaskList, render_task, task_lines
+from qloop.plan.values import DEFAULT_MAX_ATTEMPTS, Json
 
 _TASK_ID = re.compile(r"t(?:ask)?[-_]?[0-9]", re.IGNORECASE)
 

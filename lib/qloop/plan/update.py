@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from qloop.plan.model import DEFAULT_PRIORITY, Json, Status
 from qloop.plan.prd import default_branch
+from qloop.plan.values import DEFAULT_PRIORITY, Json, Status
 
 _STORY_CONTENT: Json = {
     "id": None,

@@ -5,39 +5,14 @@ cannot work on. Source: git-rev-parse(1), gitrepository-layout(5).
 """
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from qloop.repo.git import Git, GitFailed, persons_git
+from qloop.repo.repository import Repository as Repository
 from qloop.system import process
 from qloop.system.errors import BadInput, InputMissing, InternalFailure, ProgramMissing
 
 OLDEST_GIT = (2, 38)
-
-
-@dataclass(frozen=True, slots=True)
-class Repository:
-    """A repository with a checkout. All paths are absolute and resolved."""
-
-    root: Path
-    """The main checkout's folder, whichever worktree qloop was started in."""
-    git_dir: Path
-    """The common git directory, shared by all worktrees."""
-
-    @property
-    def git(self) -> Git:
-        """Git on the repository's refs and objects."""
-        return Git(self.git_dir, asked=self.git_dir)
-
-    @property
-    def objects(self) -> Path:
-        """Where the repository keeps its objects."""
-        return self.git_dir / "objects"
-
-    @property
-    def private(self) -> Path:
-        """qloop's own folder within the git directory."""
-        return self.git_dir / "qloop"
 
 
 def find_repository(cwd: Path) -> Repository:

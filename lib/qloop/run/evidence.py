@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from qloop.plan.model import Phase
+from qloop.plan.values import UNVERIFIED
 from qloop.run.desk import Desk, shown
 from qloop.run.gates import GateResult, Room, run_gates
 from qloop.run.orders import AttemptOrder, Failed, Outcome, ReviewNote
 from qloop.state.journal import EventKind
-from qloop.state.report import UNVERIFIED
 
 
 @dataclass(frozen=True, slots=True)

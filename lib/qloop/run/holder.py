@@ -4,21 +4,23 @@ The lock's open file is inherited by coordinators, so whoever gets the lock know
 coordinator lives. The lock file is never replaced or deleted, and never unlocked, only closed.
 """
 
-import json
-import os
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
 
-from qloop.repo.checkout import Repository
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 from qloop.system import clock
 from qloop.system.errors import RepositoryBusy
 from qloop.system.files import Held, open_locked, read_optional, write_atomic
-from qloop.system.identity import ProcessId, is_alive, parse_process_id, this_process
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from qloop.repo.repository import Repository
+    from qloop.system.identity import ProcessId
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(NamedTuple):
     """The run that run.json names."""
 
     run_id: str
@@ -30,6 +32,8 @@ class Holder:
     @property
     def alive(self) -> bool:
         """Whether its driver is still there: same pid, start time and boot."""
+        from qloop.system.identity import is_alive
+
         return self.ended_at is None and self.process is not None and is_alive(self.process)
 
     @property
@@ -52,8 +56,14 @@ def private_folder(repository: Repository) -> Path:
 def read_holder(private: Path) -> Holder | None:
     """What run.json says, or None where it says nothing usable."""
     data = read_optional(private / "run.json")
+    if data is None:
+        return None
+    import json
+
+    from qloop.system.identity import parse_process_id
+
     try:
-        value: Any = json.loads(data or b"null")
+        value: Any = json.loads(data)
     except ValueError:
         return None
     if not isinstance(value, dict) or not isinstance(value.get("run"), str):
@@ -69,6 +79,10 @@ def read_holder(private: Path) -> Holder | None:
 
 def write_holder(private: Path, run_id: str, mode: str, *, ended: bool = False) -> None:
     """Name this process as the holder, or say that its run has ended."""
+    import json
+
+    from qloop.system.identity import this_process
+
     before = read_holder(private)
     started = before.started_at if before and before.run_id == run_id else clock.utc_now()
     value = {
@@ -98,6 +112,8 @@ def try_lock(repository: Repository) -> int | None:
 
 
 def _is_held_without_lock(private: Path) -> bool:
+    from qloop.system.identity import this_process
+
     found, own = read_holder(private), this_process()
     if found is None or found.process is None or found.process == own:
         return False

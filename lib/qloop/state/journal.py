@@ -9,13 +9,13 @@ Units: offsets are bytes; timestamps UTC. Errors: OSError; ValueError for an eve
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from qloop.state.facts import EventKind as EventKind
 from qloop.system import clock, files
 from qloop.system.masking import mask_strings, own_secrets
 
@@ -23,34 +23,6 @@ _TAIL_BYTES = 65_536
 
 # macOS has no fdatasync(2).
 _flush = getattr(os, "fdatasync", os.fsync)
-
-
-class EventKind(StrEnum):
-    """What can happen."""
-
-    RUN_STARTED = "run.started"
-    RUN_ENDED = "run.ended"
-    RUN_HANDED_OVER = "run.handed_over"
-    WAVE_STARTED = "wave.started"
-    WAVE_ENDED = "wave.ended"
-    ATTEMPT_STARTED = "attempt.started"
-    AGENT_STARTED = "agent.started"
-    AGENT_ENDED = "agent.ended"
-    GUARD_BREACHED = "guard.breached"
-    GATE_ENDED = "gate.ended"
-    REVIEW_ENDED = "review.ended"
-    STORY_LANDED = "story.landed"
-    STORY_SETTLED = "story.settled"
-    STATE_REPAIRED = "state.repaired"
-    PERSON_CHANGED = "person.changed"
-    RUNNER_PAUSED = "runner.paused"
-    RUNNER_RESUMED = "runner.resumed"
-    PHASE_STARTED = "phase.started"
-    PHASE_ENDED = "phase.ended"
-    CHECKPOINT_OPENED = "checkpoint.opened"
-    CHECKPOINT_ANSWERED = "checkpoint.answered"
-    BUDGET_RESERVED = "budget.reserved"
-    BUDGET_SETTLED = "budget.settled"
 
 
 class Event(BaseModel):

@@ -3,18 +3,22 @@
 Units: seconds since the epoch.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Self
+from __future__ import annotations
 
-from qloop.plan.model import Json
-from qloop.state.journal import Event, EventKind
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from qloop.state.facts import EventKind
 from qloop.system.clock import parse_utc
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+    from qloop.plan.values import Json
+    from qloop.state.likeness import AnyEvent
+
+
+class Pause(NamedTuple):
     """A runner that gets no story for now."""
 
     runner: str
@@ -47,7 +51,7 @@ class Pause:
         }
 
     @classmethod
-    def of_event(cls, event: Event) -> Self | None:
+    def of_event(cls, event: AnyEvent) -> Self | None:
         """The pause that an event begins; None where it is of another kind or form."""
         data = event.data
         runner, until = data.get("runner"), data.get("until")
@@ -60,7 +64,7 @@ class Pause:
         return cls(runner, str(data.get("cause", "")), str(data.get("why", "")), until_s)
 
 
-def find_pauses(events: Iterable[Event]) -> dict[str, Pause]:
+def find_pauses(events: Iterable[AnyEvent]) -> dict[str, Pause]:
     """By runner, the pauses that were on when *events* end; an ended run leaves none."""
     found: dict[str, Pause] = {}
     for event in events:

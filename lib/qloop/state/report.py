@@ -3,26 +3,26 @@
 Units: seconds; United States dollars (`_usd`).
 """
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
-from qloop.plan.model import Plan, Status, Story
-from qloop.state.journal import Event, EventKind
-from qloop.state.spending import ESTIMATED, UNUSED, Book, total_usd
+from qloop.plan.values import Status
+from qloop.state.facts import EventKind
 from qloop.system.clock import parse_utc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qloop.plan.likeness import AnyPlan, AnyStory
+    from qloop.state.likeness import AnyEvent
 
 _LANDINGS = (EventKind.STORY_LANDED, EventKind.STORY_SETTLED)
 
-UNVERIFIED = "unverified:"
-"""How the evidence of a review begins that no command judged."""
 
-
-class StoryReport(BaseModel):
+class StoryReport(NamedTuple):
     """One story: where it stands, and what this run did about it."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     title: str | None
@@ -47,10 +47,8 @@ class StoryReport(BaseModel):
     """The part of *cost_usd* that is a guess."""
 
 
-class RunReport(BaseModel):
+class RunReport(NamedTuple):
     """All stories of a plan, in the file's order, and what they come to."""
-
-    model_config = ConfigDict(frozen=True)
 
     run: str | None
     stories: tuple[StoryReport, ...]
@@ -60,9 +58,9 @@ class RunReport(BaseModel):
     """From the run's first event to its newest."""
 
 
-def build_report(plan: Plan, events: Sequence[Event]) -> RunReport:
+def build_report(plan: AnyPlan[AnyStory], events: Sequence[AnyEvent]) -> RunReport:
     """The report of one run: *events* are that run's, in order."""
-    by_story: dict[str, list[Event]] = {}
+    by_story: dict[str, list[AnyEvent]] = {}
     for event in events:
         if event.story is not None:
             by_story.setdefault(event.story, []).append(event)
@@ -78,26 +76,33 @@ def build_report(plan: Plan, events: Sequence[Event]) -> RunReport:
     )
 
 
-def _report_story(story: Story, events: Sequence[Event], newest: str) -> StoryReport:
-    started = [event for event in events if event.event is EventKind.ATTEMPT_STARTED]
+def _report_story(story: AnyStory, events: Sequence[AnyEvent], newest: str) -> StoryReport:
     passed = story.status is Status.PASSED
+    reason = None if passed else _last_reason(story, events)
+    unverified = passed and story.is_unverified
+    if not events:  # of most stories of a large plan nothing is known yet
+        told = (story.id, story.title, story.status)
+        return StoryReport(*told, charged=story.attempts, reason=reason, unverified=unverified)
+    started = [event for event in events if event.event is EventKind.ATTEMPT_STARTED]
     return StoryReport(
         id=story.id,
         title=story.title,
         status=story.status,
         waves=tuple(dict.fromkeys(event.wave for event in started if event.wave is not None)),
         attempts=len(started),
-        charged=story.retries.attempts,
+        charged=story.attempts,
         seconds=_seconds_at_work(events, newest),
-        reason=None if passed else _last_reason(story, events),
-        unverified=passed and _is_unverified(story),
+        reason=reason,
+        unverified=unverified,
         landed=_last_landed(events),
         **costs_of(events),
     )
 
 
-def costs_of(events: Iterable[Event]) -> dict[str, float]:
+def costs_of(events: Iterable[AnyEvent]) -> dict[str, float]:
     """`cost_usd` and `estimated_usd` of the agents in *events*; empty where none was paid for."""
+    from qloop.state.spending import ESTIMATED, UNUSED, Book, total_usd
+
     book = Book()
     book.take(events)
     paid = [one for one in book.calls.values() if one.cost_micros and one.source != UNUSED]
@@ -107,7 +112,7 @@ def costs_of(events: Iterable[Event]) -> dict[str, float]:
     return {"cost_usd": total_usd(paid), "estimated_usd": total_usd(guessed)}
 
 
-def _seconds_at_work(events: Iterable[Event], newest: str) -> float:
+def _seconds_at_work(events: Iterable[AnyEvent], newest: str) -> float:
     total = 0.0
     since: str | None = None
     for event in events:
@@ -119,21 +124,15 @@ def _seconds_at_work(events: Iterable[Event], newest: str) -> float:
     return round(total if since is None else total + _seconds_between(since, newest), 3)
 
 
-def _last_reason(story: Story, events: Sequence[Event]) -> str | None:
+def _last_reason(story: AnyStory, events: Sequence[AnyEvent]) -> str | None:
     """The newest failure's reason: of this run, else of the file's failure log."""
     for event in reversed(events):
         if event.event is EventKind.STORY_SETTLED and event.data.get("reason"):
             return str(event.data["reason"])
-    log = story.retries.failure_log
-    return log[-1].reason if log else None
+    return story.last_reason
 
 
-def _is_unverified(story: Story) -> bool:
-    evidence = (story.review.spec_compliance.evidence, story.review.code_quality.evidence)
-    return any(isinstance(text, str) and text.startswith(UNVERIFIED) for text in evidence)
-
-
-def _last_landed(events: Sequence[Event]) -> str | None:
+def _last_landed(events: Sequence[AnyEvent]) -> str | None:
     commits = [event.data.get("commit") for event in events if event.event in _LANDINGS]
     return next((commit for commit in reversed(commits) if isinstance(commit, str)), None)
 

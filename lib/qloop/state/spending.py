@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from qloop.state.journal import Event, EventKind
+from qloop.state.facts import EventKind
+from qloop.state.likeness import AnyEvent
 
 MICROS = 1_000_000
 IMPLEMENTER = "implementer"
@@ -98,7 +99,7 @@ class Book:
     _by_account: dict[str, Amounts] = field(default_factory=dict)
     _by_story: dict[tuple[str, str], Amounts] = field(default_factory=dict)
 
-    def take(self, events: Iterable[Event]) -> None:
+    def take(self, events: Iterable[AnyEvent]) -> None:
         """Take in the events that came next."""
         for event in events:
             match event.event:
@@ -128,14 +129,14 @@ class Book:
         """Those not settled, in the order in which they were reserved."""
         return [call for call in self.calls.values() if call.is_open]
 
-    def _begin(self, event: Event) -> None:
+    def _begin(self, event: AnyEvent) -> None:
         branch = str(event.data.get("branch") or "")
         goes_on = self._last is not None and self._branches.get(self._last) == branch
         self._accounts[event.run] = self.account(self._last or "") if goes_on else event.run
         self._branches[event.run] = branch
         self._last = event.run
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: AnyEvent) -> None:
         call_id = event.data.get("call")
         if not isinstance(call_id, str):
             return
@@ -152,7 +153,7 @@ def _move(sums: dict[Any, Amounts], key: Any, before: Call | None, after: Call) 
     sums[key] = (held if before is None else held.minus(before)).plus(after)
 
 
-def _call(call_id: str, event: Event) -> Call:
+def _call(call_id: str, event: AnyEvent) -> Call:
     data = event.data
     return Call(
         id=call_id,
@@ -165,7 +166,7 @@ def _call(call_id: str, event: Event) -> Call:
     )
 
 
-def _noted(call: Call, event: Event) -> Call:
+def _noted(call: Call, event: AnyEvent) -> Call:
     data = event.data
     if event.event is EventKind.BUDGET_RESERVED:
         return replace(call, reserved_micros=to_micros(_number(data.get("usd"))))

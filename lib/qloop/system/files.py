@@ -6,7 +6,6 @@ Errors: OSError as the system gives it; `Held` when a lock is somebody else's.
 import fcntl
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +22,8 @@ def write_atomic(path: Path, data: bytes) -> None:
 
     Its folder is made where it is missing.
     """
+    import tempfile  # which takes long to load, and readers do without
+
     folder = path.parent
     folder.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=folder)

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from qloop.system.process import open_pidfd
 from qloop.system.table import Row, read_row
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -87,6 +86,8 @@ def send_signal(which: ProcessId, signum: int) -> None:
     The pid is pinned by a pidfd before the identity is looked at, so that a process that got the
     pid anew is not hit.
     """
+    from qloop.system.process import open_pidfd
+
     if which.namespace != _this_namespace():
         return
     with contextlib.suppress(ProcessLookupError, PermissionError):

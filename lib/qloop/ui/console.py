@@ -165,19 +165,27 @@ def _save_report(text: str) -> Path | None:
 
 
 def _cell(value: object) -> str:
-    return " ".join(printable("" if value is None else str(value)).split())
+    text = "" if value is None else str(value)
+    if text.isprintable() and "  " not in text:
+        return text.strip()
+    return " ".join(printable(text).split())
 
 
 def _aligned(lines: list[list[str]]) -> str:
+    columns = [_padded(column) for column in zip(*lines, strict=True)]
+    return "\n".join("  ".join(cells).rstrip() for cells in zip(*columns, strict=True))
+
+
+def _padded(column: Sequence[str]) -> list[str]:
+    """The cells of a column, all as wide as the widest one."""
+    if "".join(column).isascii():
+        longest = max(map(len, column))
+        return [cell.ljust(longest) for cell in column]
     from rich.cells import cell_len
 
-    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)
-        ).rstrip()
-        for line in lines
-    )
+    widths = [cell_len(cell) for cell in column]
+    widest = max(widths)
+    return [cell + " " * (widest - width) for cell, width in zip(column, widths, strict=True)]
 
 
 def _draw_table(columns: Sequence[str], rows: list[list[str]]) -> None:

@@ -4,6 +4,7 @@ Units: United States dollars; tokens.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from qloop.plan.model import Plan
 from qloop.state.budget import Limits
@@ -11,13 +12,14 @@ from qloop.state.journal import Event
 from qloop.state.spending import ESTIMATED, MICROS, UNUSED, Book, Call, total_usd
 from qloop.ui import console
 from qloop.ui.amounts import render_cost
-from qloop.ui.history import View
+from qloop.ui.views import View
 
 COLUMNS = ("agents", "cost", "reserved", "tokens in", "out")
 BY = ("story", "role", "runner", "model")
 NONE = "-"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CostRow(View):
     """What one story, role, runner or model cost."""
 
@@ -33,6 +35,7 @@ class CostRow(View):
     output_tokens: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetView(View):
     """What a plan's agents cost, and the limits that hold for the next run."""
 

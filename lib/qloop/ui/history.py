@@ -1,107 +1,26 @@
-"""What the journal knows of a plan's attempts, as values that text and JSON are drawn from. Pure.
+"""What the journal tells of a plan: which events are its own, and what they end. Pure.
 
-Units: seconds; United States dollars (`_usd`); timestamps are UTC, RFC 3339.
+Timestamps are UTC, RFC 3339.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import Any
+from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
+from typing import TYPE_CHECKING, TypeVar
 
-from qloop.plan.model import Failure, Plan, Status, Story
-from qloop.state.journal import Event, EventKind
-from qloop.state.report import costs_of
+from qloop.state.facts import EventKind
 from qloop.system.clock import parse_utc
-from qloop.ui.stages import is_makers
 
-_JUDGING = (EventKind.GATE_ENDED, EventKind.REVIEW_ENDED)
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
+    from qloop.plan.likeness import AnyPlan, AnyStory
+    from qloop.state.likeness import AnyEvent
 
-class View(BaseModel):
-    """A frozen value for people and scripts: camelCase in JSON, like quantum.json."""
-
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
-
-    def to_json(self) -> dict[str, Any]:
-        """The value as plain JSON values."""
-        return self.model_dump(mode="json", by_alias=True)
+E = TypeVar("E", bound="AnyEvent")
 
 
-class AgentEnd(View):
-    """How an attempt's agent ended."""
-
-    code: int | None
-    signal: str | None
-    timed_out: bool
-    stuck: bool
-    seconds: float
-    model: str | None = None
-    session: str | None = None
-    """Its own name for the conversation, by which it can be gone on with."""
-    turns: int | None = None
-    input_tokens: int = 0
-    cached_tokens: int = 0
-    output_tokens: int = 0
-
-
-class GateRun(View):
-    """One command that judged an attempt."""
-
-    name: str
-    command: str
-    green: bool
-    code: int | None
-    seconds: float
-    log: str | None
-
-
-class ReviewRun(View):
-    """One call of a reviewer."""
-
-    role: str
-    runner: str | None
-    model: str | None
-    passed: bool
-    issues: tuple[str, ...]
-    reason: str | None
-    log: str | None
-
-
-class Attempt(View):
-    """One dispatch of a story, as far as it came."""
-
-    number: int | None
-    """None for a failure that another writer noted without its number."""
-    run: str | None = None
-    wave: str | None = None
-    runner: str | None = None
-    started_at: str | None = None
-    ended_at: str | None = None
-    seconds: float | None = None
-    """From its dispatch to its end; None while there is none."""
-    worktree: str | None = None
-    agent: AgentEnd | None = None
-    gates: tuple[GateRun, ...] = ()
-    reviews: tuple[ReviewRun, ...] = ()
-    status: str | None = None
-    """What it left the story as; None where it was never settled."""
-    phase: str | None = None
-    reason: str | None = None
-    charged: bool | None = None
-    log: str | None = None
-    landed: str | None = None
-    """The commit on the line."""
-    cost_usd: float | None = None
-    """What its agents cost; None where none was paid for."""
-    estimated_usd: float = 0.0
-    """The part of *cost_usd* that is a guess."""
-    salvage_ref: str | None = None
-    salvage_commit: str | None = None
-
-
-def events_of_plan(plan: Plan, events: Iterable[Event], now: datetime) -> list[Event]:
+def events_of_plan(plan: AnyPlan[AnyStory], events: Iterable[E], now: datetime) -> list[E]:
     """The events that are about this plan, not about one that the state file held before.
 
     Left out are runs on another branch, and what happened before the plan was made.
@@ -123,27 +42,7 @@ def events_of_plan(plan: Plan, events: Iterable[Event], now: datetime) -> list[E
     ]
 
 
-def attempts_of(
-    story: Story, events: Iterable[Event], salvaged: Mapping[int, tuple[str, str]]
-) -> tuple[Attempt, ...]:
-    """All attempts at a story, oldest first, from the journal and the story's failure log.
-
-    *salvaged* gives the ref and commit of what was kept, by the attempt's number.
-    """
-    by_number: dict[int, list[Event]] = {}
-    for event in events:
-        if event.story == story.id and event.attempt is not None:
-            by_number.setdefault(event.attempt, []).append(event)
-    failures = {one.attempt: one for one in story.retries.failure_log if one.attempt is not None}
-    known = {
-        number: _attempt(number, by_number.get(number, []), failures.get(number), salvaged)
-        for number in sorted({*by_number, *failures})
-    }
-    unnumbered = [one for one in story.retries.failure_log if one.attempt is None]
-    return (*(_from_failure(None, one) for one in unnumbered), *known.values())
-
-
-def is_over(events: Sequence[Event], story_id: str, number: int) -> bool:
+def is_over(events: Sequence[AnyEvent], story_id: str, number: int) -> bool:
     """Whether *events* tell that an attempt can gain nothing more: it, its wave or run ended."""
     own = [event for event in events if event.story == story_id and event.attempt == number]
     runs = {event.run for event in own}
@@ -167,126 +66,3 @@ def parse_moment(text: str | None) -> datetime | None:
 def first_line(text: str | None) -> str:
     """The first line of a text that holds something; empty where none does."""
     return next((line.strip() for line in (text or "").splitlines() if line.strip()), "")
-
-
-def _attempt(
-    number: int,
-    events: Sequence[Event],
-    failure: Failure | None,
-    salvaged: Mapping[int, tuple[str, str]],
-) -> Attempt:
-    made = _from_failure(number, failure) if failure is not None else Attempt(number=number)
-    changes: dict[str, Any] = {}
-    for event in events:
-        changes |= _told(event)
-    data = {kind: [one.data for one in events if one.event is kind] for kind in _JUDGING}
-    changes["gates"] = tuple(_gate(one) for one in data[EventKind.GATE_ENDED])
-    reviews = (one for one in data[EventKind.REVIEW_ENDED] if "role" in one)
-    changes["reviews"] = tuple(_review(one) for one in reviews)
-    ref, commit = salvaged.get(number, (None, None))
-    changes |= {"salvage_ref": ref, "salvage_commit": commit}
-    changes |= costs_of(events)
-    changes["seconds"] = _seconds(changes.get("started_at"), changes.get("ended_at"))
-    return made.model_copy(update=changes)
-
-
-def _told(event: Event) -> dict[str, Any]:
-    """What one event says of its attempt."""
-    data = event.data
-    match event.event:
-        case EventKind.ATTEMPT_STARTED:
-            start = {"run": event.run, "wave": event.wave, "started_at": event.ts}
-            return {**start, "runner": _text(data.get("runner"))}
-        case EventKind.AGENT_STARTED if is_makers(data):
-            return {"worktree": _text(data.get("worktree"))}
-        case EventKind.AGENT_ENDED if is_makers(data):
-            return {"agent": _agent_end(data)}
-        case EventKind.STORY_LANDED:
-            return {"landed": _text(data.get("commit"))}
-        case EventKind.STORY_SETTLED:
-            return _settled(event)
-        case _:
-            return {}
-
-
-def _settled(event: Event) -> dict[str, Any]:
-    data = event.data
-    told: dict[str, Any] = {"status": _text(data.get("status")), "ended_at": event.ts}
-    for name in ("phase", "reason", "log"):
-        if _text(data.get(name)) is not None:
-            told[name] = data[name]
-    if isinstance(data.get("charged"), bool):
-        told["charged"] = data["charged"]
-    if _text(data.get("commit")) is not None:
-        told["landed"] = data["commit"]
-    return told
-
-
-def _from_failure(number: int | None, failure: Failure) -> Attempt:
-    return Attempt(
-        number=number,
-        status=str(Status.FAILED),
-        phase=failure.phase,
-        reason=failure.reason,
-        log=failure.log,
-        ended_at=failure.timestamp,
-    )
-
-
-def _agent_end(data: Mapping[str, Any]) -> AgentEnd:
-    return AgentEnd(
-        code=_whole(data.get("code")),
-        signal=_text(data.get("signal")),
-        timed_out=bool(data.get("timed_out")),
-        stuck=bool(data.get("stuck")),
-        seconds=_number(data.get("seconds")),
-        model=_text(data.get("model")),
-        session=_text(data.get("session")),
-        turns=_whole(data.get("turns")),
-        input_tokens=_whole(data.get("input_tokens")) or 0,
-        cached_tokens=_whole(data.get("cached_tokens")) or 0,
-        output_tokens=_whole(data.get("output_tokens")) or 0,
-    )
-
-
-def _gate(data: Mapping[str, Any]) -> GateRun:
-    return GateRun(
-        name=_text(data.get("gate")) or "gate",
-        command=_text(data.get("command")) or "",
-        green=bool(data.get("green")),
-        code=_whole(data.get("code")),
-        seconds=_number(data.get("seconds")),
-        log=_text(data.get("log")),
-    )
-
-
-def _review(data: Mapping[str, Any]) -> ReviewRun:
-    issues = data.get("issues")
-    return ReviewRun(
-        role=_text(data.get("role")) or "reviewer",
-        runner=_text(data.get("runner")),
-        model=_text(data.get("model")),
-        passed=data.get("passed") is True,
-        issues=tuple(map(str, issues)) if isinstance(issues, list) else (),
-        reason=_text(data.get("reason")),
-        log=_text(data.get("log")),
-    )
-
-
-def _seconds(started: str | None, ended: str | None) -> float | None:
-    if started is None or ended is None:
-        return None
-    # A wall clock may be set back.
-    return round(max(0.0, (parse_utc(ended) - parse_utc(started)).total_seconds()), 3)
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0

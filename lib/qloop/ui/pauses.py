@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from qloop.state.journal import Event
+from qloop.state.likeness import AnyEvent
 from qloop.state.pauses import Pause, find_pauses
 from qloop.system.clock import render_duration
 
@@ -15,7 +15,7 @@ CAUSES = {
 DAY_S = 86_400
 
 
-def render_pauses(events: Iterable[Event], now_s: float) -> tuple[str, ...]:
+def render_pauses(events: Iterable[AnyEvent], now_s: float) -> tuple[str, ...]:
     """The pauses that are on after *events*, a line each."""
     pauses = find_pauses(events).values()
     return tuple(render_pause(pause, now_s) for pause in pauses if pause.lasts(now_s))

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from qloop.plan.model import Story
 from qloop.system.clock import render_duration
+from qloop.ui.attempts import Attempt
 from qloop.ui.dag_drawing import boxes_of
-from qloop.ui.history import Attempt
 from qloop.ui.markup import clean
 from qloop.ui.mermaid import is_drawable, render_mermaid
 from qloop.ui.report_parts import (

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from qloop.plan.model import ReviewPart, Status
-from qloop.state.report import UNVERIFIED
+from qloop.plan.values import UNVERIFIED
 from qloop.system.clock import render_duration
 from qloop.ui.amounts import render_cost
-from qloop.ui.history import Attempt, GateRun
+from qloop.ui.attempts import Attempt, GateRun
 from qloop.ui.report_view import Report, RunPart, StoryPart
 from qloop.ui.story import attempt_words
 

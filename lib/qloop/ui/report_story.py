@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from qloop.plan.model import Status, Story
 from qloop.system.clock import render_duration
+from qloop.ui.attempts import Attempt, GateRun
 from qloop.ui.dag_drawing import drawn_status
-from qloop.ui.history import Attempt, GateRun
 from qloop.ui.markup import Markup, element
 from qloop.ui.report_parts import (
     attempt_facts,

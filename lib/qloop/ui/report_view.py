@@ -9,12 +9,15 @@ from typing import Any
 
 from qloop.plan.model import Plan, Story
 from qloop.state.journal import Event, EventKind
+from qloop.ui.attempts import Attempt, attempts_of
 from qloop.ui.findings import finding_text
-from qloop.ui.history import Attempt, View, attempts_of, parse_moment
+from qloop.ui.history import parse_moment
 from qloop.ui.status import StatusView, StoryView
 from qloop.ui.timeline import Timeline, build_timeline
+from qloop.ui.views import View
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileRow(View):
     """A file that a landed commit changed; None for lines of what is no text."""
 
@@ -23,6 +26,7 @@ class FileRow(View):
     deleted: int | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoryPart(View):
     """One story in the report."""
 
@@ -35,6 +39,7 @@ class StoryPart(View):
     """The end of what its agent printed, by the number of an attempt that did not land."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunPart(View):
     """One run in the report."""
 
@@ -48,6 +53,7 @@ class RunPart(View):
     timeline: Timeline | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(View):
     """Something that a person should know of, beside the stories."""
 
@@ -56,6 +62,7 @@ class Finding(View):
     text: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report(View):
     """All of it."""
 

@@ -3,26 +3,34 @@
 Units: seconds; United States dollars (`_usd`); timestamps are UTC, RFC 3339.
 """
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 from qloop.plan.dag import Standing, blockers, standing
-from qloop.plan.model import Plan, Status, Story
-from qloop.state.journal import Event, EventKind
+from qloop.plan.values import Status
+from qloop.state.facts import EventKind
 from qloop.state.pauses import Pause, find_pauses
 from qloop.state.report import StoryReport, build_report
 from qloop.system.clock import render_duration
 from qloop.ui import console
 from qloop.ui.amounts import render_cost
-from qloop.ui.history import View, events_of_plan, first_line, parse_moment
+from qloop.ui.history import events_of_plan, first_line, parse_moment
 from qloop.ui.pauses import render_pause
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from qloop.plan.likeness import AnyPlan, AnyStory
+    from qloop.state.likeness import AnyEvent
 
 COLUMNS = ("story", "title", "status", "wave", "failures", "time", "cost", "why")
 LONGEST_WHY = 120
 COUNTED = (Status.PASSED, Status.IN_PROGRESS, Status.PENDING, Status.FAILED, Status.BLOCKED)
 
 
-class RunView(View):
+class RunView(NamedTuple):
     """The run that run.json names."""
 
     id: str
@@ -31,7 +39,7 @@ class RunView(View):
     mode: str
 
 
-class EndedView(View):
+class EndedView(NamedTuple):
     """How the newest run ended."""
 
     id: str
@@ -40,7 +48,7 @@ class EndedView(View):
     reasons: tuple[str, ...]
 
 
-class LineView(View):
+class LineView(NamedTuple):
     """The line's newest commit, and how far branch and line are apart."""
 
     commit: str
@@ -48,7 +56,7 @@ class LineView(View):
     behind: int
 
 
-class StoryView(View):
+class StoryView(NamedTuple):
     """One story as it stands."""
 
     id: str
@@ -76,7 +84,7 @@ class StoryView(View):
     """The part of *cost_usd* that is a guess."""
 
 
-class PauseView(View):
+class PauseView(NamedTuple):
     """A runner that gets no story for now."""
 
     runner: str
@@ -87,7 +95,7 @@ class PauseView(View):
     """None where a person must act."""
 
 
-class StatusView(View):
+class StatusView(NamedTuple):
     """A whole plan as it stands."""
 
     run: RunView | None
@@ -105,8 +113,8 @@ class StatusView(View):
 
 
 def build_status(
-    plan: Plan,
-    events: Sequence[Event],
+    plan: AnyPlan[AnyStory],
+    events: Sequence[AnyEvent],
     line: LineView | None,
     holder: RunView | None,
     now: datetime,
@@ -187,15 +195,15 @@ def _left_to_person(view: StatusView) -> list[str]:
     return [f"the last run ended {last.signal}: {first_line(why)}" for why in last.reasons]
 
 
-def _view(story: Story, report: StoryReport, passed: set[str], blocked: str | None) -> StoryView:
+def _view(story: AnyStory, report: StoryReport, passed: set[str], blocked: str | None) -> StoryView:
     waiting = story.status in (Status.PENDING, Status.FAILED)
     needs = dict.fromkeys(story.depends_on) if waiting else {}
     return StoryView(
         id=story.id,
         title=story.title,
         status=story.status,
-        attempts=story.retries.attempts,
-        max_attempts=story.retries.max_attempts,
+        attempts=story.attempts,
+        max_attempts=story.max_attempts,
         started_at=story.started_at,
         wave=report.waves[-1] if report.waves else None,
         seconds=report.seconds,
@@ -260,7 +268,7 @@ def _why_waiting(story: StoryView, reason: str) -> str:
     return f"ready again; {reason}" if reason else "ready"
 
 
-def _count(plan: Plan) -> dict[str, int]:
+def _count(plan: AnyPlan[AnyStory]) -> dict[str, int]:
     counts = {str(status): 0 for status in COUNTED}
     for story in plan.stories:
         stale = story.status is Status.STALE
@@ -268,7 +276,7 @@ def _count(plan: Plan) -> dict[str, int]:
     return counts
 
 
-def _last_end(events: Sequence[Event]) -> EndedView | None:
+def _last_end(events: Sequence[AnyEvent]) -> EndedView | None:
     for event in reversed(events):
         if event.event is EventKind.RUN_ENDED:
             signal, reasons = event.data.get("signal"), event.data.get("reasons")

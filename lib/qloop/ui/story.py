@@ -5,6 +5,7 @@ and git know beside it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,20 +15,14 @@ from qloop.state.journal import Event
 from qloop.system.clock import render_duration
 from qloop.ui import console
 from qloop.ui.amounts import render_cost
+from qloop.ui.attempts import AgentEnd, Attempt, GateRun, ReviewRun, attempts_of
 from qloop.ui.findings import finding_lines, findings_about
-from qloop.ui.history import (
-    AgentEnd,
-    Attempt,
-    GateRun,
-    ReviewRun,
-    View,
-    attempts_of,
-    events_of_plan,
-    first_line,
-)
+from qloop.ui.history import events_of_plan, first_line
 from qloop.ui.status import StatusView, StoryView
+from qloop.ui.views import View, to_json
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour(View):
     """A story that this one needs, or that needs it."""
 
@@ -36,6 +31,7 @@ class Neighbour(View):
     status: Status
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoryPage(View):
     """One story with everything about it."""
 
@@ -49,7 +45,7 @@ class StoryPage(View):
 
     def to_json(self) -> dict[str, Any]:
         """The story's own fields, then what is known beside them."""
-        standing = self.standing.to_json()
+        standing = to_json(self.standing)
         beside = ("wave", "reason", "waitsFor", "blockedBy", "unverified", "landed")
         return {
             **self.story.model_dump(mode="json", by_alias=True),
