@@ -79,13 +79,28 @@ def _run(
         counter=dispatch.read_counter(opened),
         source=_source(opened, forks),
         pausing=take_up(opened),
+        stopped=_left_out(plan, opened.wanted.only),
     )
-    ending = close_run(opened, driver.run())
+    ending = close_run(opened, _narrowed(driver.run(), opened.wanted.only))
     return Done(
         ending=ending,
         plan=opened.plan(),
         events=tuple(opened.journal.events(opened.terms.run_id)),
     )
+
+
+def _left_out(plan: Plan, only: str | None) -> dict[str, str]:
+    """Stories that may not start where one alone may."""
+    others = (story.id for story in plan.stories if only is not None and story.id != only)
+    return dict.fromkeys(others, "was not asked for")
+
+
+def _narrowed(ending: Ending, only: str | None) -> Ending:
+    """The end of a run that was about one story alone: no other is blocked by that."""
+    if only is None or ending.signal not in ("BLOCKED", "MAX_ITERATIONS"):
+        return ending
+    own = tuple(reason for reason in ending.reasons if reason.startswith(f"{only}: "))
+    return Ending("MAX_ITERATIONS", 2, own or (f"one attempt at {only} was asked for",))
 
 
 def _source(opened: Opened, forks: Forks) -> Source:

@@ -42,6 +42,8 @@ class Wanted:
     accept_prd_change: bool = False
     budget_usd: float | None = None
     no_wait: bool = False
+    only: str | None = None
+    """The one story that may start."""
 
     @property
     def mode(self) -> str:
