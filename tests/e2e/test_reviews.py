@@ -3,11 +3,12 @@
 import json
 import os
 import signal
+import sys
 from typing import Any
 
 import pytest
 
-from world import World, wait_until
+from world import AGENT, World, wait_until
 
 SPEC, QUALITY = "spec-reviewer", "quality-reviewer"
 BOTH = "[gates]\nspec_review = true\nquality_review = true"
@@ -259,3 +260,55 @@ def test_a_run_that_is_killed_during_a_review_is_taken_up(world: World, whom: st
     assert ran.code == 0, ran.err
     assert world.statuses() == {"A-1": "passed"}
     assert world.worktrees() == []
+
+
+def limited(seconds: int) -> list[Any]:
+    """A reviewer that is told of a limit which ends so soon."""
+    say = f'echo "Claude AI usage limit reached|$(($(date +%s) + {seconds}))"'
+    return [["sh", say], ["quiet"], ["exit", 1]]
+
+
+def test_a_reviewers_limit_is_its_runners_and_waited_for(world: World) -> None:
+    """The story is ready again, nothing is charged, and it is not handed out meanwhile."""
+    reviewed(world, [limited(3), GOOD])
+
+    ran = world.run()
+
+    assert ran.code == 0, ran.err
+    assert calls(world) == ["implementer", SPEC, "implementer", SPEC, QUALITY]
+    assert world.story("A-1")["retries"].get("attempts", 0) == 0
+    assert len(world.events("runner.resumed")) == 1
+
+
+def test_a_story_waits_where_only_its_reviewers_runner_pauses(world: World) -> None:
+    """Its implementer is not started for a review that cannot be made."""
+    argv = json.dumps([sys.executable, str(AGENT), str(world.script)])
+    settings = f'{BOTH}\n[roles.{SPEC}]\nrunner = "judge"\n[runners.judge]\nargv = {argv}'
+    reviewed(world, [limited(3600)], settings=settings)
+
+    ran = world.run("--no-wait")
+
+    assert (ran.code, ran.signal) == (3, "<quantum>WAITING</quantum>")
+    assert calls(world) == ["implementer", SPEC]
+    assert "judge pauses until" in ran.err
+
+
+def test_a_stand_in_reviews_at_once(world: World) -> None:
+    """In the same attempt: the work is not made again, and the runner pauses all the same."""
+    argv = json.dumps([sys.executable, str(AGENT), str(world.script)])
+    settings = f'fallback = "second"\n{BOTH}\n[runners.second]\nargv = {argv}'
+    reviewed(world, [limited(3600), GOOD], settings=settings)
+
+    ran = world.run()
+
+    told = [one["data"] for one in world.events("agent.started")]
+    evidence = world.story("A-1")["review"]["specCompliance"]["evidence"]
+    assert ran.code == 0, ran.err
+    assert [(one["role"], one["runner"]) for one in told] == [
+        ("implementer", "double"),
+        (SPEC, "double"),
+        (SPEC, "second"),
+        (QUALITY, "double"),
+    ]
+    assert "spec-reviewer (second): passed" in evidence
+    assert [one["data"]["runner"] for one in world.events("runner.paused")] == ["double"]

@@ -63,9 +63,33 @@ def test_a_variable_stands_above_models_of_the_file(world: World) -> None:
     assert model_of(world, "A-1") == "outer"
 
 
+def test_a_fallback_takes_over_from_a_runner_that_pauses(world: World) -> None:
+    """At once, uncharged, with a model of its own; the first one is not asked again meanwhile."""
+    note = f"printf '%s' \"$1\" > '{world.flags}'/$QLOOP_STORY.$QLOOP_ATTEMPT; cat > /dev/null"
+    work = f"{note}; echo x > $QLOOP_STORY.txt; echo '{PASSED}'"
+    spent = 'echo "Claude AI usage limit reached|$(($(date +%s) + 3600))"; exit 1'
+    tables = "".join(
+        f"[runners.{name}]\nargv = {json.dumps(['sh', '-c', does, 'agent', '{model}'])}\n"
+        for name, does in (("spent", spent), ("other", work))
+    )
+    settings = f'runner = "spent"\nfallback = ["other"]\nmodel = "m"\n{tables}'
+    (world.path / "qloop.toml").write_text(settings, encoding="utf-8")
+    world.plan({"id": "A-1"}, {"id": "B-1", "dependsOn": ["A-1"]})
+
+    ran = world.run()
+
+    started = [(one["story"], one["data"]["runner"]) for one in world.events("attempt.started")]
+    assert ran.code == 0, ran.err
+    assert started == [("A-1", "spent"), ("A-1", "other"), ("B-1", "other")]
+    assert model_of(world, "A-1", 2) == ""
+    assert world.story("A-1")["retries"].get("attempts", 0) == 0
+
+
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
+        ('fallback = "shell"', "'shell' is no agent command line"),
+        ('fallback = ["nobody"]', "unknown runner 'nobody' for fallback"),
         ('model = "a"\nmodels = ["b"]', "model and models"),
         ('[roles.implementor]\nmodel = "a"', "did you mean 'implementer'"),
         ('[roles.implementer]\nmodl = "a"', "did you mean 'model'"),

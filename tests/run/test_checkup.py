@@ -355,3 +355,15 @@ def test_reviewers_are_named_or_missed(world: World, monkeypatch: pytest.MonkeyP
     assert missed.state == "bad"
     assert "spec-reviewer" in missed.text
     assert (named.state, named.text) == ("ok", "own as spec-reviewer")
+
+
+def test_a_stand_in_that_could_not_start_is_bad(world: World) -> None:
+    """It would be missed in the middle of a night."""
+    world.plan(story("A", runner="shell"))
+    settings = 'fallback = ["own"]\n[runners.own]\nargv = ["no-such-command"]\n'
+    (world.repo.path / "qloop.toml").write_text(settings, "utf-8")
+
+    found = find(world, "fallback")
+
+    assert found.state == "bad"
+    assert "no-such-command" in found.text

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from qloop.plan.model import Story
-from qloop.run import prepare
 from qloop.run.dispatch import Counter
 from qloop.run.opening import Opened
 from qloop.run.orders import Reserved
 from qloop.run.purse import RAISE_IT, Call
-from qloop.run.reviewers import pick_reviewers
 from qloop.state.budget import Refused
 from qloop.state.spending import IMPLEMENTER
 
@@ -43,11 +41,8 @@ def afford(opened: Opened, stories: Sequence[Story], counter: Counter) -> Afford
 
 def _calls(opened: Opened, story: Story, counter: Counter) -> list[Call]:
     """The agents that the story's next attempt will want: its implementer and its reviewers."""
-    wanted, config, root = opened.wanted, opened.config, opened.repository.root
-    maker = prepare.pick_runner(story, wanted, config, root)
-    model = prepare.find_route(story, wanted, config).model
-    agents = [(IMPLEMENTER, maker.name, model)]
-    for one in pick_reviewers(story, wanted, config, root):
-        agents.append((one.role, one.runner.name, one.model))
+    chosen = opened.chooser.choose(story)
+    agents = [(IMPLEMENTER, chosen.runner.name, chosen.model)]
+    agents += [(one.role, one.runner.name, one.model) for one in chosen.reviewers]
     number = counter.peek(story.id)
     return [Call(*agent, story=story.id, attempt=number) for agent in agents]

@@ -6,9 +6,18 @@ from pathlib import Path
 from qloop.plan.document import load_document
 from qloop.plan.model import Plan
 from qloop.plan.validate import check_plan
+from qloop.run.choosing import FALLBACK
 from qloop.run.config import CONFIG_NAME, Config, load_config
 from qloop.run.finding import Finding, enumerate_names, from_error
-from qloop.run.prepare import OVER, Wanted, check_prd, find_prd, is_installed, pick_runner
+from qloop.run.prepare import (
+    OVER,
+    Wanted,
+    check_prd,
+    find_manifest,
+    find_prd,
+    is_installed,
+    pick_runner,
+)
 from qloop.run.reviewers import pick_reviewers
 from qloop.system.errors import InputMissing, QloopError
 
@@ -56,6 +65,7 @@ def check_runners(plan: Plan | None, config: Config, root: Path) -> Iterator[Fin
     for name, ids in using.items():
         yield Finding("runners", "ok", f"{name} for {enumerate_names(ids)}")
     yield from _check_reviewers(plan, config, root)
+    yield from _check_fallback(config, root)
     for found, ids in failing.values():
         others = f"; the same for {enumerate_names(ids[1:])}" if ids[1:] else ""
         yield Finding("runners", "bad", found.text + others, found.fix)
@@ -73,6 +83,14 @@ def _check_reviewers(plan: Plan, config: Config, root: Path) -> Iterator[Finding
     if reviewers:
         told = ", ".join(f"{one.runner.name} as {one.role}" for one in reviewers)
         yield Finding("reviewers", "ok", told)
+
+
+def _check_fallback(config: Config, root: Path) -> Iterator[Finding]:
+    for name in config.fallback:
+        try:
+            find_manifest(name, FALLBACK, config, root)
+        except QloopError as exc:
+            yield from_error(FALLBACK, exc)
 
 
 def _check_document(plan: Plan, root: Path, state_file: Path) -> Iterator[Finding]:

@@ -70,6 +70,14 @@ Number = Annotated[int, Strict()]
 Dollars = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
 
 
+def _listed(value: Any) -> Any:
+    names = [value] if isinstance(value, str) else value
+    taken = [name for name in names if name in RESERVED_RUNNERS] if isinstance(names, list) else []
+    if taken:
+        raise ValueError(f"{taken[0]!r} is no agent command line")
+    return names
+
+
 class FileLimits(BaseModel):
     """The `[limits]` table. Units: bytes; United States dollars (`_usd`)."""
 
@@ -128,6 +136,9 @@ class Config(BaseModel):
         default=(),
         description="From the smallest to the largest; each charged attempt takes the next.",
     )
+    fallback: Annotated[
+        tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])
+    ] = Field(default=(), description="Runners that stand in, in order, for one that pauses.")
     max_parallel: Number | None = Field(default=None, ge=1)
     timeout: Duration = 900.0
     gate_timeout: Duration = 600.0

@@ -145,7 +145,9 @@ class Coordinator:
             if fault is not None:
                 settled = settle_fault(dispatch, fault)
             else:
-                settled = self._reviewed(dispatch, future.result())
+                outcome = future.result()
+                settled = self._reviewed(dispatch, outcome)
+                settled = settled.model_copy(update={"met": outcome.met})
         except (QloopError, OSError) as exc:
             settled = settle_fault(dispatch, exc)
         settled = settled.model_copy(update={"seconds": round(seconds, 3)})

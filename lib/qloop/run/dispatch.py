@@ -16,7 +16,7 @@ from qloop.run.launch import Source
 from qloop.run.opening import Opened
 from qloop.run.orders import Dispatch, Reserved, WaveOrder
 from qloop.run.records import execution_of
-from qloop.run.reviewers import TRIES, pick_reviewers
+from qloop.run.reviewers import most_calls
 from qloop.run.settle import End
 from qloop.run.wave import Wave, start_wave
 from qloop.state.journal import EventKind
@@ -88,8 +88,7 @@ def find_refused(opened: Opened, stories: Sequence[Story]) -> dict[str, str]:
     refused: dict[str, str] = {}
     for story in stories:
         try:
-            prepare.pick_runner(story, opened.wanted, opened.config, opened.repository.root)
-            pick_reviewers(story, opened.wanted, opened.config, opened.repository.root)
+            opened.chooser.choose(story)
         except (BadInput, RunnerUnavailable) as exc:
             refused[story.id] = str(exc)
     return refused
@@ -166,16 +165,17 @@ def _dispatch(
     opened: Opened, story: Story, slot: int, counter: Counter, reserved: tuple[Reserved, ...]
 ) -> Dispatch:
     number = counter.next(story.id)
+    chosen = opened.chooser.choose(story)
     return Dispatch(
         story=story.id,
         attempt=number,
         attempt_id=attempt_id(story.id, number, secrets.token_hex(4)),
-        runner=prepare.pick_runner(story, opened.wanted, opened.config, opened.repository.root),
-        model=prepare.find_route(story, opened.wanted, opened.config).model,
+        runner=chosen.runner,
+        model=chosen.model,
         timeout_s=prepare.story_timeout_s(story, opened.wanted, opened.config),
         slot=slot,
         reserved=reserved,
-        reviewers=pick_reviewers(story, opened.wanted, opened.config, opened.repository.root),
+        reviewers=chosen.reviewers,
     )
 
 
@@ -207,6 +207,6 @@ def _limit_s(opened: Opened, plan: Plan, order: WaveOrder) -> float:
     for one in order.dispatches:
         story = plan.story(one.story)
         own = sum(len(task.commands) for task in story.tasks) + len(story.verify) if story else 0
-        reviews_s = sum(TRIES * reviewer.timeout_s for reviewer in one.reviewers)
+        reviews_s = sum(most_calls(reviewer) * reviewer.timeout_s for reviewer in one.reviewers)
         total += one.timeout_s + gate_s * (common + own) + reviews_s
     return total + 60.0

@@ -243,7 +243,7 @@ class Driver:
         if told is not None and told.waiting is not None:
             self.waiting = told.waiting
         self._count_uncharged(one, settlement.failed)
-        if self.pausing.note(one.runner.name, settlement.failed):
+        if self.pausing.note(one.runner.name, settlement.failed, told.met if told else ()):
             self._wind_up("stop", STOP_S)
 
     def _count_uncharged(self, one: Dispatch, failed: Failed | None) -> None:

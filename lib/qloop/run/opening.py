@@ -22,7 +22,7 @@ from qloop.repo.line import ensure_line, write_lease
 from qloop.repo.names import workspace_base
 from qloop.repo.settings import read_settings
 from qloop.run import holder, prepare, recover
-from qloop.run.briefing import Briefing, encode_prompt
+from qloop.run.choosing import Chooser, check_agents
 from qloop.run.config import Config, load_config
 from qloop.run.forks import new_run_id
 from qloop.run.orders import Limits, Place, Terms
@@ -30,7 +30,6 @@ from qloop.run.planning import make_plan
 from qloop.run.prepare import Prd, Wanted
 from qloop.run.purse import Purse, open_purse
 from qloop.run.remarks import find_remarks
-from qloop.run.reviewers import pick_reviewers
 from qloop.state.journal import EventKind, Journal
 from qloop.state.ownership import DRIVER, PLAN
 from qloop.state.store import Store, store_for
@@ -54,6 +53,13 @@ class Opened:
     purse: Purse
     notes: list[str] = field(default_factory=list)
     """What was repaired or is worth knowing, for people."""
+    paused: frozenset[str] = frozenset()
+    """Runners that get no work now."""
+
+    @property
+    def chooser(self) -> Chooser:
+        """What chooses the agents of each story, as things stand."""
+        return Chooser(self.wanted, self.config, self.repository.root, self.paused)
 
     @property
     def private(self) -> Path:
@@ -95,7 +101,7 @@ def open_run(
         if not wanted.accept_prd_change:
             prepare.check_prd(plan, prd)
         place = _place(repository, private, base, quantum, prd, plan)
-        bounds = _check_runners(plan, wanted, config, place)
+        bounds = check_agents(plan, wanted, config, place)
         opened = _open(repository, store, journal, config, wanted, place, lock)
         remarks = [prd.warning] if prd.warning else []
         opened.notes += [*notes, *remarks, *bounds, *find_remarks(repository, place)]
@@ -191,28 +197,6 @@ def _check_first(quantum: Path) -> None:
     except BadInput:
         return
     check_plan(document, str(quantum))
-
-
-def _check_runners(plan: Plan, wanted: Wanted, config: Config, place: Place) -> list[str]:
-    """Every story that may still run has a runner that could start and take its prompt.
-
-    Returns what a person should know of them.
-    """
-    briefing = Briefing.of_plan(plan, place.prd, Path(place.root))
-    unbound: dict[str, str] = {}
-    for story in plan.stories:
-        if story.status in prepare.OVER:
-            continue
-        manifest = prepare.pick_runner(story, wanted, config, Path(place.root))
-        pick_reviewers(story, wanted, config, Path(place.root))
-        if manifest.prompt == "argument":
-            encode_prompt(briefing.render(story), manifest, story.id)
-        if manifest.permissions == "full":
-            unbound[manifest.name] = " ".join(manifest.rights.args)
-    names = [f"{name} ({words})" if words else name for name, words in unbound.items()]
-    if not names:
-        return []
-    return [f'permissions = "full": {", ".join(names)} may do whatever you may']
 
 
 def _place(

@@ -86,6 +86,8 @@ class Reviewer(Value):
     runner: Manifest
     model: str | None
     timeout_s: float
+    stand_ins: tuple[Manifest, ...] = ()
+    """Who takes over, in this order, where its runner cannot work."""
 
 
 class Dispatch(Value):
@@ -190,6 +192,8 @@ class Outcome(Value):
     failed: Failed | None = None
     breach: bool = False
     """The guard tripped: no further implementer of the wave may start."""
+    met: tuple[Hindered, ...] = ()
+    """What kept agents from working for whom others stood in."""
 
 
 class Settled(Value):
@@ -203,6 +207,8 @@ class Settled(Value):
     failed: Failed | None = None
     waiting: str | None = None
     """What a person must decide before anything can land."""
+    met: tuple[Hindered, ...] = ()
+    """What kept agents from working for whom others stood in."""
     seconds: float = 0.0
 
 

@@ -4,13 +4,12 @@ The driver asks here which stories wait for a runner, until when, and how that e
 """
 
 import random
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from qloop.agents.hindrances import Cause
 from qloop.plan.dag import ready
 from qloop.plan.model import Plan, Story
-from qloop.run import prepare
 from qloop.run.opening import Opened
 from qloop.run.orders import Failed, Hindered, Settled
 from qloop.run.pauses import Pauses, charge, kept
@@ -40,11 +39,14 @@ class Pausing:
         count = self.in_a_row[told.story] = self.in_a_row.get(told.story, 0) + 1
         return told.model_copy(update={"failed": charge(told.failed, count)})
 
-    def note(self, runner: str, failed: Failed | None) -> bool:
+    def note(self, runner: str, failed: Failed | None, met: Iterable[Hindered] = ()) -> bool:
         """What the end of an attempt tells of its runner, or of a reviewer's.
 
-        Returns whether the run has to end, because a model or an option was refused.
+        *met* kept agents from working for whom others stood in. Returns whether the run has to
+        end, because a model or an option was refused.
         """
+        for one in met:
+            self._pause(one)
         hindered = failed.hindered if failed is not None else None
         if hindered is None:
             if failed is None or failed.charged:
@@ -53,28 +55,37 @@ class Pausing:
             self.refused = self.refused or _refusal(hindered)
             return True
         else:
-            former = self.pauses
-            self.pauses = former.hindered(hindered, epoch_s(), random.random())
-            if self.pauses is not former:
-                self._journal(self.pauses.by_runner[hindered.runner])
+            self._pause(hindered)
         return False
+
+    def _pause(self, hindered: Hindered) -> None:
+        former = self.pauses
+        self.resume(former.hindered(hindered, epoch_s(), random.random()))
+        if self.pauses is not former:
+            self._journal(self.pauses.by_runner[hindered.runner])
+
+    def resume(self, pauses: Pauses) -> None:
+        """Go on with these pauses."""
+        self.pauses = pauses
+        self.opened.paused = frozenset(pauses.by_runner)
 
     def end_due(self) -> None:
         """End the pauses whose time has come."""
-        self.pauses, over = self.pauses.ended(epoch_s())
+        pauses, over = self.pauses.ended(epoch_s())
+        self.resume(pauses)
         for runner in over:
             self.opened.journal.append(EventKind.RUNNER_RESUMED, runner=runner)
 
     def held(self, plan: Plan) -> dict[str, Pause]:
-        """The ready stories whose runner pauses, and the pause."""
+        """The ready stories of which an agent pauses and has no stand-in, and the pause."""
         if not self.pauses.by_runner:
             return {}
-        names: dict[tuple[object, ...], str | None] = {}
+        names: dict[tuple[object, ...], tuple[str, ...]] = {}
         found = {}
         for story in ready(plan):
-            runner = self._runner_of(story, names)
-            if runner is not None and self.pauses.is_paused(runner):
-                found[story.id] = self.pauses.by_runner[runner]
+            paused = [one for one in self._runners_of(story, names) if self.pauses.is_paused(one)]
+            if paused:
+                found[story.id] = self.pauses.by_runner[paused[0]]
         return found
 
     def next_end(self, plan: Plan, excluded: Container[str]) -> float | None:
@@ -104,24 +115,22 @@ class Pausing:
     def _journal(self, pause: Pause) -> None:
         self.opened.journal.append(EventKind.RUNNER_PAUSED, **pause.to_json())
 
-    def _runner_of(self, story: Story, names: dict[tuple[object, ...], str | None]) -> str | None:
-        opened = self.opened
+    def _runners_of(
+        self, story: Story, names: dict[tuple[object, ...], tuple[str, ...]]
+    ) -> tuple[str, ...]:
         key = (story.runner, bool(story.tasks) and all(task.run for task in story.tasks))
         if key not in names:
             try:
-                found = prepare.pick_runner(
-                    story, opened.wanted, opened.config, opened.repository.root
-                )
-                names[key] = found.name
+                names[key] = self.opened.chooser.choose(story).runners
             except (BadInput, RunnerUnavailable):
-                names[key] = None  # it is refused where it would be handed out
+                names[key] = ()  # it is refused where it would be handed out
         return names[key]
 
 
 def take_up(opened: Opened) -> Pausing:
     """The pauses that a run begins with: the limits of a run that died, where they still last."""
     pausing = Pausing(opened)
-    pausing.pauses = kept(find_pauses(opened.journal.events()), epoch_s())
+    pausing.resume(kept(find_pauses(opened.journal.events()), epoch_s()))
     for pause in pausing.pauses.by_runner.values():
         opened.journal.append(EventKind.RUNNER_PAUSED, **pause.to_json(), kept=True)
     return pausing

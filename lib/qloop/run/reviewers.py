@@ -26,6 +26,11 @@ def pick_reviewers(
     return tuple(_pick(role, story, wanted, config, root) for role in _roles(config.gates))
 
 
+def most_calls(reviewer: Reviewer) -> int:
+    """How many agents may be asked for one review, with those who stand in."""
+    return TRIES * (1 + len(reviewer.stand_ins))
+
+
 def _roles(gates: Gates) -> list[str]:
     asked = {SPEC: gates.spec_review, QUALITY: gates.quality_review}
     return [role for role, is_asked in asked.items() if is_asked]

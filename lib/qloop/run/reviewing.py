@@ -6,10 +6,10 @@ breaks off is not the story's fault. What it does to the person's repository is 
 find, like anything that an attempt does there.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from qloop.agents.hindrances import Cause
 from qloop.agents.review import MalformedReview, parse_review
 from qloop.plan.model import Phase
 from qloop.repo.checkout import Repository
@@ -21,7 +21,7 @@ from qloop.run.agent_call import AgentCall, Answered, call_agent
 from qloop.run.call_end import find_hindered, hindered_failure
 from qloop.run.desk import Desk, shown
 from qloop.run.finding import enumerate_names
-from qloop.run.orders import AttemptOrder, Failed, Outcome, Reviewer, ReviewNote
+from qloop.run.orders import AttemptOrder, Failed, Hindered, Outcome, Reviewer, ReviewNote
 from qloop.run.review_brief import QUALITY, SPEC, Case, criteria_of, patch_limit, render_brief
 from qloop.run.reviewers import TRIES
 from qloop.run.verdict import Verdict, cited_paths, weigh
@@ -50,6 +50,12 @@ class _Judged:
     verdict: Verdict | None
     failed: Failed | None
     log: str | None
+    runner: str = ""
+    """Who said it: the runner's name, and its model where that was asked for."""
+    calls: int = 0
+    """How many agents were asked for the same review up to this one."""
+    met: tuple[Hindered, ...] = ()
+    """What kept those from working for whom others stood in."""
 
 
 def review(order: AttemptOrder, repository: Repository, desk: Desk, outcome: Outcome) -> Outcome:
@@ -75,12 +81,32 @@ def review(order: AttemptOrder, repository: Repository, desk: Desk, outcome: Out
 
 
 def _ask(bench: _Bench, reviewer: Reviewer, outcome: Outcome) -> _Judged:
-    """Ask for a review, and once more where what came back is none."""
+    """Ask for a review, and once more where what came back is none.
+
+    Where the runner cannot work, those who stand in for it are asked.
+    """
+    judged, met = _Judged(None, None, None), []
+    for one in _standing(reviewer):
+        judged = _ask_runner(bench, one, outcome, judged.calls)
+        hindered = judged.failed.hindered if judged.failed is not None else None
+        if hindered is None or hindered.cause is Cause.CONFIGURATION:
+            break
+        met.append(hindered)
+    last = judged.failed.hindered if judged.failed is not None else None
+    return replace(judged, met=tuple(one for one in met if one is not last))
+
+
+def _standing(reviewer: Reviewer) -> list[Reviewer]:
+    """The reviewer, then who stands in for it, with models of their own."""
+    others = [{"runner": one, "model": None} for one in reviewer.stand_ins]
+    return [reviewer, *(reviewer.model_copy(update=changes) for changes in others)]
+
+
+def _ask_runner(bench: _Bench, reviewer: Reviewer, outcome: Outcome, before: int) -> _Judged:
+    """Ask one runner; *before* calls were made for the same review."""
     prompt = render_brief(reviewer.role, _case(bench, reviewer, outcome))
     judged = _Judged(None, None, None)
-    for number in range(1, TRIES + 1):
-        if number > 1:
-            renew(bench.desk.workspace)
+    for number in range(before + 1, before + TRIES + 1):
         call = AgentCall(
             role=reviewer.role,
             prompt=prompt,
@@ -91,13 +117,17 @@ def _ask(bench: _Bench, reviewer: Reviewer, outcome: Outcome) -> _Judged:
             log_name=f"{reviewer.role}.log" if number == 1 else f"{reviewer.role}-{number}.log",
         )
         answered = call_agent(bench.desk, call)
-        judged = _judge(bench, reviewer, answered)
+        judged = replace(_judge(bench, reviewer, answered), runner=_who(reviewer), calls=number)
         _note_writes(bench, reviewer)
         _tell(bench, reviewer, judged)
+        renew(bench.desk.workspace)
         if judged.verdict is not None or not _is_worth_another(answered, judged):
             break
-    renew(bench.desk.workspace)
     return judged
+
+
+def _who(reviewer: Reviewer) -> str:
+    return ", ".join(filter(None, [reviewer.runner.name, reviewer.model]))
 
 
 def _case(bench: _Bench, reviewer: Reviewer, outcome: Outcome) -> Case:
@@ -198,24 +228,22 @@ def _tell(bench: _Bench, reviewer: Reviewer, judged: _Judged) -> None:
 def _with(outcome: Outcome, reviewer: Reviewer, judged: _Judged) -> Outcome:
     """The outcome with what a reviewer found, beside what commands said of the same."""
     field = FIELDS[reviewer.role]
-    failed, verdict = judged.failed, judged.verdict
-    if failed is not None and not failed.charged:
-        return outcome.model_copy(update={"failed": failed, field: None})
-    before = outcome.spec if reviewer.role == SPEC else outcome.quality
-    note = _note(reviewer, verdict, failed, before.evidence if before is not None else "")
-    return outcome.model_copy(update={"failed": failed, field: note})
+    failed = judged.failed
+    note = None
+    if failed is None or failed.charged:
+        before = outcome.spec if reviewer.role == SPEC else outcome.quality
+        note = _note(reviewer.role, judged, before.evidence if before is not None else "")
+    changes = {"failed": failed, "met": (*outcome.met, *judged.met), field: note}
+    return outcome.model_copy(update=changes)
 
 
-def _note(
-    reviewer: Reviewer, verdict: Verdict | None, failed: Failed | None, commands: str
-) -> ReviewNote:
-    status = "passed" if failed is None else "failed"
-    who = ", ".join(filter(None, [reviewer.runner.name, reviewer.model]))
-    lines: Sequence[str] = [f"{reviewer.role} ({who}): {status}"]
-    lines = [*lines, *(verdict.lines if verdict is not None else ())]
+def _note(role: str, judged: _Judged, commands: str) -> ReviewNote:
+    verdict, failed = judged.verdict, judged.failed
+    said = f"{role} ({judged.runner}): {'passed' if failed is None else 'failed'}"
+    found = verdict.lines if verdict is not None else ()
     issues = verdict.issues if verdict is not None else (failed.reason if failed else "",)
     return ReviewNote(
         status="passed" if failed is None else "failed",
-        evidence="\n".join(filter(None, [commands, *lines])),
+        evidence="\n".join(filter(None, [commands, said, *found])),
         issues=tuple(issues),
     )

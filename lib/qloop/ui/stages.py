@@ -4,6 +4,7 @@ The journal tells what ended, never what began: a gate in progress is known by i
 attempt that waits for its turn to land by having been judged without having landed.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,6 +18,7 @@ AGENT_LOG = "output.log"
 TEST_GATE = "test"
 REVIEWER = "-reviewer"
 REVIEWERS = (f"spec{REVIEWER}", f"quality{REVIEWER}")
+_REVIEW_LOG = re.compile(rf"({'|'.join(REVIEWERS)})(?:-(\d+))?\.log")
 
 
 class Stage(StrEnum):
@@ -188,8 +190,12 @@ def _stage_after_agent(data: Mapping[str, object]) -> Stage | None:
 
 def _newest_review(logs: Collection[str]) -> str | None:
     """The log of the reviewer that was started last: quality comes after spec, `-2` after none."""
-    order = [f"{role}{again}.log" for role in REVIEWERS for again in ("", "-2")]
-    return next((name for name in reversed(order) if name in logs), None)
+    found = [
+        (REVIEWERS.index(match[1]), int(match[2] or 1), name)
+        for name in logs
+        if (match := _REVIEW_LOG.fullmatch(name)) is not None
+    ]
+    return max(found)[2] if found else None
 
 
 def _all_passed(review: object) -> bool:

@@ -1,0 +1,99 @@
+"""Who works on a story's next attempt: runners and models, with stand-ins for runners that pause.
+
+Errors: RunnerUnavailable, BadInput.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from qloop.agents.manifest import SHELL, Manifest
+from qloop.plan.model import Plan, Story
+from qloop.run import prepare
+from qloop.run.briefing import Briefing, encode_prompt
+from qloop.run.config import Config
+from qloop.run.orders import Place, Reviewer
+from qloop.run.prepare import Wanted
+from qloop.run.reviewers import pick_reviewers
+
+FALLBACK = "fallback"
+"""The setting that names the stand-ins, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The agents of one attempt."""
+
+    runner: Manifest
+    model: str | None
+    reviewers: tuple[Reviewer, ...]
+
+    @property
+    def runners(self) -> tuple[str, ...]:
+        """The names of their runners, the implementer's first."""
+        return (self.runner.name, *(one.runner.name for one in self.reviewers))
+
+
+@dataclass(frozen=True, slots=True)
+class Chooser:
+    """Chooses agents by what the plan, the command line and the settings say."""
+
+    wanted: Wanted
+    config: Config
+    root: Path
+    paused: Collection[str] = ()
+    """Runners that get no work now."""
+
+    def choose(self, story: Story) -> Chosen:
+        """The agents of a story's next attempt; those whose runner pauses have no stand-in."""
+        runner = prepare.pick_runner(story, self.wanted, self.config, self.root)
+        model = prepare.find_route(story, self.wanted, self.config).model
+        return Chosen(
+            *self._present(runner, model),
+            tuple(
+                self._presently(one)
+                for one in pick_reviewers(story, self.wanted, self.config, self.root)
+            ),
+        )
+
+    def _present(self, runner: Manifest, model: str | None) -> tuple[Manifest, str | None]:
+        """The runner, or the first stand-in that may work; that has a model of its own."""
+        if runner.name == SHELL or runner.name not in self.paused:
+            return runner, model
+        others = self._stand_ins(runner.name)
+        return (others[0], None) if others else (runner, model)
+
+    def _presently(self, reviewer: Reviewer) -> Reviewer:
+        runner, model = self._present(reviewer.runner, reviewer.model)
+        changes = {"runner": runner, "model": model, "stand_ins": self._stand_ins(runner.name)}
+        return reviewer.model_copy(update=changes)
+
+    def _stand_ins(self, name: str) -> tuple[Manifest, ...]:
+        """Who may take over from a runner, in order."""
+        names = [one for one in self.config.fallback if one != name and one not in self.paused]
+        return tuple(prepare.find_manifest(one, FALLBACK, self.config, self.root) for one in names)
+
+
+def check_agents(plan: Plan, wanted: Wanted, config: Config, place: Place) -> list[str]:
+    """Every story that may still run has agents that could start and take its prompt.
+
+    Returns what a person should know of them.
+    """
+    root = Path(place.root)
+    briefing = Briefing.of_plan(plan, place.prd, root)
+    chooser = Chooser(wanted, config, root)
+    unbound: dict[str, str] = {}
+    for name in config.fallback:
+        prepare.find_manifest(name, FALLBACK, config, root)
+    for story in plan.stories:
+        if story.status in prepare.OVER:
+            continue
+        manifest = chooser.choose(story).runner
+        if manifest.prompt == "argument":
+            encode_prompt(briefing.render(story), manifest, story.id)
+        if manifest.permissions == "full":
+            unbound[manifest.name] = " ".join(manifest.rights.args)
+    names = [f"{name} ({words})" if words else name for name, words in unbound.items()]
+    if not names:
+        return []
+    return [f'permissions = "full": {", ".join(names)} may do whatever you may']
