@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from qloop.plan.model import Json
+from qloop.plan.values import UNVERIFIED
 from qloop.run.records import set_reviews, story_document
 from qloop.state.attempts import AttemptResult, newest_attempt
 from qloop.state.journal import EventKind, Journal
 from qloop.state.ownership import coordinator_of
-from qloop.state.report import UNVERIFIED
 from qloop.state.store import Store
 from qloop.system.clock import utc_now
 from qloop.system.errors import BadInput
