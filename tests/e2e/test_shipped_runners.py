@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from qloop.agents.shipped import SHIPPED, load_shipped
+from qloop.system.clock import parse_utc
 from world import Ran, World
 
 PASSED = "<quantum>STORY_PASSED</quantum>"
@@ -158,6 +159,24 @@ def test_files_of_a_runner_are_there_while_it_works(world: World) -> None:
 
     assert ran.code == 0, ran.err
     assert world.files()["seen.txt"] == "{}"
+
+
+def test_agents_of_one_runner_start_one_after_the_other(world: World) -> None:
+    """Two waves' agents keep the distance that their runner asks for; `shell` asks for none."""
+    script = json.dumps(["sh", "-c", f"cat > $QLOOP_STORY; echo '{PASSED}'"])
+    text = f'runner = "own"\n[runners.own]\nargv = {script}\nstagger_s = 2\n'
+    (world.path / "qloop.toml").write_text(text, encoding="utf-8")
+    by_hand = {"tasks": [{"run": ["echo x > C-1"]}], "runner": "shell"}
+    world.plan({"id": "A-1"}, {"id": "B-1"}, {"id": "C-1", **by_hand})
+
+    ran = world.run()
+
+    started = {one["story"]: parse_utc(one["ts"]) for one in world.events("agent.started")}
+    assert ran.code == 0, ran.err
+    assert (
+        abs((started["A-1"] - started["B-1"]).total_seconds()) > 0.5
+    )  # a late wake-up shortens it
+    assert len(list((world.path / ".qloop" / "starts").iterdir())) == 1
 
 
 def test_auto_takes_the_first_that_is_installed(world: World, programs: Path) -> None:

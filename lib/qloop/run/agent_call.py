@@ -21,6 +21,7 @@ from qloop.run.desk import Desk
 from qloop.state.journal import EventKind
 from qloop.system.logged import Ended, run_logged
 from qloop.system.masking import find_secrets, mask_text
+from qloop.system.stagger import await_turn
 from qloop.system.tree import Marks
 
 AGENT_GRACE_S = 5.0
@@ -106,6 +107,7 @@ def run_call(
     reserved = purse.claim(desk, _payment(desk, call))
     log = desk.logs / call.log_name
     env = desk.agent_environment(call.runner, call.role, call.cwd, call.checks)
+    await_turn(desk.starts_of(call.runner), call.runner.stagger_s, desk.cancel)
     with _output(desk, call, log, env) as output:
         ended = _run(desk, call, argv, env, stdin, output)
         reading = output.reading()

@@ -3,6 +3,7 @@
 A desk is what attempt, gates and landing share about one dispatch of one story.
 """
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -65,6 +66,11 @@ class Desk:
     def trace(self) -> Path:
         """Where the attempt's git commands are recorded."""
         return self.logs / "git-trace.jsonl"
+
+    def starts_of(self, runner: Manifest) -> Path:
+        """Where the last start of a runner is noted, for all that start it in this repository."""
+        name = hashlib.sha256(runner.name.encode()).hexdigest()[:16]  # a name may hold anything
+        return Path(self.terms.place.private) / "starts" / name
 
     def gate_environment(self) -> dict[str, str]:
         """What set-up and gate commands see."""

@@ -65,7 +65,7 @@ def run_logged(
     *log_bytes* (see `CappedLog`), without secrets (see `masking`). After *timeout_s*, once *cancel*
     is set, or when for *stale_after_s* it did nothing (see `Vigil`; its files are in *cwd*), it
     gets SIGTERM, and SIGKILL *grace_s* later. With no time, or cancelled before, it is not started.
-    *on_start* is told the process, *on_output* the log's bytes by blocks, in another thread.
+    *on_start* is told the process, *on_output* all of the output, masked, in another thread.
     """
     refused = _not_started(timeout_s, cancel)
     if refused is not None:
