@@ -12,6 +12,8 @@ from qloop.run.orders import AttemptOrder
 from qloop.system.errors import BadInput
 from qloop.system.logged import read_tail
 
+NOBODYS = (Phase.INTERRUPTED, Phase.INFRA, Phase.WAVE_FAILED)
+"""What no attempt can do better than the last one."""
 PREVIOUS_LOG_BYTES = 8_000
 
 
@@ -102,7 +104,7 @@ def _checks_text(quality: tuple[str, ...], story: Story) -> str:
 
 def _previous_text(story: Story, root: Path) -> str:
     """Why the last attempt failed, with the end of its log, and what reviewers found before."""
-    failures = story.retries.failure_log
+    failures = [one for one in story.retries.failure_log if one.phase not in NOBODYS]
     if not failures:
         return ""
     last = failures[-1]
