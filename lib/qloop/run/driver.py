@@ -79,6 +79,9 @@ class Driver:
         try:
             with selectors.DefaultSelector() as selector:
                 selector.register(self.interrupts, selectors.EVENT_READ, self._interrupted)
+                selector.register(
+                    self.pausing.alarm, selectors.EVENT_READ, self.pausing.alarm.clear
+                )
                 while True:
                     self.pausing.end_due()
                     self._dispatch(selector)
@@ -90,6 +93,7 @@ class Driver:
                 wave.end_tree(STOPPED, grace_s=AT_ONCE_S)
             raise
         finally:
+            self.pausing.alarm.close()
             self.source.end()
 
     def _may_go_on(self) -> bool:

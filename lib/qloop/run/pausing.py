@@ -15,6 +15,7 @@ from qloop.run.orders import Failed, Hindered, Settled
 from qloop.run.pauses import Pauses, charge, kept
 from qloop.state.journal import EventKind
 from qloop.state.pauses import Pause, find_pauses
+from qloop.system.alarm import Alarm
 from qloop.system.clock import epoch_s, monotonic_s
 from qloop.system.errors import BadInput, RunnerUnavailable
 
@@ -27,6 +28,8 @@ class Pausing:
     pauses: Pauses = field(default_factory=Pauses)
     in_a_row: dict[str, int] = field(default_factory=dict)
     """How often in a row a passing hindrance kept each story from being worked on."""
+    alarm: Alarm = field(default_factory=Alarm)
+    """Rings when a pause ends, also where the machine slept meanwhile."""
     refused: BadInput | None = None
     """The model or option that a runner refused: nothing more may start."""
 
@@ -98,7 +101,9 @@ class Pausing:
             for story, pause in self.held(plan).items()
             if story not in excluded and pause.until_s is not None and self._is_waited_for(pause)
         ]
-        return monotonic_s() + max(0.0, min(ends) - epoch_s()) if ends else None
+        end_s = min(ends, default=None)
+        self.alarm.set(end_s)
+        return None if end_s is None else monotonic_s() + max(0.0, end_s - epoch_s())
 
     def _is_waited_for(self, pause: Pause) -> bool:
         return pause.cause != Cause.USAGE_LIMIT or not self.opened.wanted.no_wait
