@@ -198,6 +198,18 @@ SEEN: list[tuple[str, Call, CallClass]] = [
     ),
     ("codex, text, limit", text(CODEX_LIMIT), CallClass.USAGE_LIMIT),
     (
+        "codex, text, limit, typeset",
+        text(CODEX_LIMIT.replace("'", "\u2019")),
+        CallClass.USAGE_LIMIT,
+    ),
+    (
+        "codex, busy",
+        structured(
+            "codex", Refusal("We\u2019re currently experiencing high demand, which may cause…")
+        ),
+        CallClass.OVERLOAD,
+    ),
+    (
         "codex, 401",
         structured("codex", Refusal("unexpected status 401 Unauthorized: no key", 401)),
         CallClass.AUTHENTICATION,
@@ -255,6 +267,15 @@ SEEN: list[tuple[str, Call, CallClass]] = [
     ),
     ("gemini, text, cut", text(GEMINI_CUT, 1, "gemini"), CallClass.NETWORK),
     ("gemini, cut", structured("gemini", stray=GEMINI_CUT), CallClass.NETWORK),
+    (
+        "gemini, paced",
+        structured(
+            "gemini",
+            Refusal("[API Error: Rate limit reached] To increase it, request a quota increase"),
+            code=173,
+        ),
+        CallClass.OVERLOAD,
+    ),
     ("gemini, turns", structured("gemini", code=53), CallClass.FAILED),
     # OpenCode, Qwen Code
     (

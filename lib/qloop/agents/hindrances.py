@@ -53,7 +53,8 @@ RULES = (
         Cause.USAGE_LIMIT,
         "usage_limit_reached usage_limit insufficient_quota quota_exceeded terminalquotaerror",
         (),
-        r"usage[ _]limit|hit your (?:[\w-]+ )?limit|\bquota\b|exhausted your|request allowance",
+        r"usage[ _]limit|hit your (?:[\w-]+ )?limit|exhausted your|request allowance",
+        r"\bquota (?:exceeded|exhausted|reached|limit|will reset)|(?:your|current) quota\b",
         r"(?:session|hour|daily|weekly|monthly|spending) limit (?:reached|exceeded)",
         r"limit will reset|insufficient_quota",
     ),
@@ -85,6 +86,7 @@ RULES = (
         r"overloaded|rate[ _-]?limit|too many requests|RESOURCE_EXHAUSTED|at capacity",
         r"internal ?server ?error|service ?unavailable|bad gateway|gateway time-?out",
         r"temporarily unavailable|servers? (?:are|is) (?:down|busy)|exceeded retry limit",
+        r"high demand",
     ),
     _rule(
         Cause.NETWORK,
@@ -108,10 +110,10 @@ def find_cause(refusal: Refusal) -> Cause | None:
 
     One that only paces its callers but gives an instant is a limit until then.
     """
-    word = refusal.kind.lower()
+    word, text = refusal.kind.lower(), _straight(refusal.text)
     for rule in RULES:
         fits = word in rule.words or refusal.status in rule.statuses
-        if not (fits or rule.text.search(refusal.text)):
+        if not (fits or rule.text.search(text)):
             continue
         paced = refusal.status in _PACED or word in _PACED_WORDS
         if rule.cause is Cause.OVERLOAD and paced and refusal.resets_at_s is not None:
@@ -179,5 +181,10 @@ def find_refused_option(text: str, seconds: float) -> str:
 
 def plain_lines(text: str) -> list[str]:
     """The lines that say something, without blanks around them and terminal codes."""
-    plain = _TERMINAL_CODES.sub("", text).replace("\r", "\n")
+    plain = _straight(_TERMINAL_CODES.sub("", text)).replace("\r", "\n")
     return [line.strip() for line in plain.split("\n") if line.strip()]
+
+
+def _straight(text: str) -> str:
+    """With the apostrophe of typewriters, which some print and some do not."""
+    return text.replace("\u2019", "'")
