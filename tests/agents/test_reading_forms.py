@@ -91,7 +91,7 @@ def test_what_an_agent_recovered_from_is_told_too() -> None:
     ("name", "tools", "cost"),
     [
         ("claude-passed", ("Write: /tree/story.txt", "Bash: git add -A"), "3 turns, 3,000 tokens"),
-        ("codex-passed", ("command_execution: /bin/bash", "command_execution: /bin/b"), "3,000 to"),
+        ("codex-passed", ("shell: /bin/bash -lc", "shell: /bin/bash -lc"), "3,000 to"),
         ("gemini-stream-passed", ("write_file: story.txt", "run_shell_command: git add"), "3,000"),
         ("opencode-passed", ("write: /tree/story.txt", "bash: git add -A"), "3 turns, 3,000 tok"),
         (

@@ -133,6 +133,8 @@ def test_output_in_a_file_of_its_own_is_read(world: World) -> None:
     assert (folder / "output.log").read_text(encoding="utf-8") == "seen\n"
     assert "trajectory_format" in (folder / "output.answer").read_text(encoding="utf-8")
     assert world.events("agent.ended")[0]["data"]["turns"] == 3
+    assert "> bash: git add -A" in world.qloop("logs", "A-1").out
+    assert world.qloop("logs", "A-1", "--raw").out == "seen\n"
 
 
 @pytest.mark.parametrize("how", ["", "mkfifo", "mkdir", "ln -s /dev/zero"])

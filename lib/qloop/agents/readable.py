@@ -1,7 +1,8 @@
 """What an agent did, for people: a log of readable lines beside that of what it printed.
 
-It is there for forms of output that are not readable by themselves, and made first, so that once
-the other is there nobody need wait for it.
+It is there for forms of output that are not readable by themselves. It is made before the other
+one, so that once that is there nobody need wait for it; of output in a file of its own it is made
+when the agent has ended, and what is printed meanwhile is what there is.
 """
 
 from collections.abc import Iterable

@@ -37,13 +37,13 @@ class AgentOutput:
 
         *secrets* are masked in that file; in what is printed they are masked already.
         """
+        self._form = form
+        self._log = log
+        self._log_bytes = log_bytes
+        self._file = file
         self._secrets = secrets
         self._reader = open_reader(form)
-        self._log = log
-        self._file = file
-        self._readable: CappedLog | None = None
-        if form != TEXT and file is None:
-            self._readable = CappedLog(log.with_name(readable_name(log.name)), log_bytes)
+        self._readable = self._open_readable() if file is None else None
 
     def __enter__(self) -> Self:
         return self
@@ -61,9 +61,17 @@ class AgentOutput:
         """What it all came to; asked once, when nothing comes any more."""
         if self._file is not None:
             return self._read_file(self._file)
-        if self._readable is not None:
+        return self._finish()
+
+    def _finish(self) -> Reading:
+        if self._form != TEXT:
             self._tell(self._reader.feed(b"\n"))  # the last line may have no end
         return self._reader.finish()
+
+    def _open_readable(self) -> CappedLog | None:
+        """The log for people; None where what is printed is readable already."""
+        path = self._log.with_name(readable_name(self._log.name))
+        return None if self._form == TEXT else CappedLog(path, self._log_bytes)
 
     def _tell(self, lines: list[Line]) -> None:
         if self._readable is not None:
@@ -72,6 +80,7 @@ class AgentOutput:
     def _read_file(self, file: Path) -> Reading:
         """What the file says; what was printed stands outside of that."""
         mask_file(file, self._secrets, LONGEST_OUTPUT_BYTES)
+        self._readable = self._open_readable()
         for block in read_blocks(file, LONGEST_OUTPUT_BYTES):
-            self._reader.feed(block)
-        return replace(self._reader.finish(), stray=read_tail(self._log, STRAY_BYTES))
+            self._tell(self._reader.feed(block))
+        return replace(self._finish(), stray=read_tail(self._log, STRAY_BYTES))

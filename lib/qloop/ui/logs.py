@@ -79,15 +79,17 @@ def print_log(log: Path) -> None:
 def follow_log(find_log: Callable[[], Path], is_over: Callable[[], bool]) -> None:
     """Show a log as it grows, until *is_over* says that it grows no more.
 
-    The log may be missing at first; one that never comes shows nothing. *find_log* is asked at
-    each look, as which log will come may not be known yet.
+    The log may be missing at first; one that never comes shows nothing. *find_log* is asked until
+    a log is there, as which one will come may not be known yet.
     """
     printer = LogPrinter()
+    log = find_log()
     offset = 0
     over = False
     while not over:
         over = is_over()  # asked before reading, so that nothing written before the end is missed
-        offset = _show_from(find_log(), offset, printer)
+        log = log if offset else find_log()
+        offset = _show_from(log, offset, printer)
         if not over:
             time.sleep(LOOK_EVERY_S)
     printer.close()

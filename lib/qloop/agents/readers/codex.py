@@ -10,7 +10,12 @@ from qloop.agents.readers.shown import failed_tool, said, spent, used
 from qloop.agents.reading import Line, Reading, Refusal
 from qloop.agents.usage import Usage
 
-_ASKED = {"command_execution": "command", "web_search": "query", "mcp_tool_call": "tool"}
+_ASKED = {
+    "command_execution": ("shell", "command"),
+    "web_search": ("search", "query"),
+    "mcp_tool_call": ("tool", "tool"),
+}
+"""What items of a kind are called, and the field that tells most of one."""
 
 
 @dataclass(slots=True)
@@ -98,11 +103,11 @@ class CodexTale:
             case "file_change":
                 changes = item.get("changes")
                 paths = [text_at(one, "path") for one in changes or [] if isinstance(one, dict)]
-                return [used(kind, ", ".join(paths))]
+                return [used("edit", ", ".join(paths))]
             case _:
                 return []
 
 
 def _begun(item: Json) -> list[Line]:
-    asked = _ASKED.get(text_at(item, "type"))
-    return [used(text_at(item, "type"), item.get(asked))] if asked is not None else []
+    name, asked = _ASKED.get(text_at(item, "type"), ("", ""))
+    return [used(name, item.get(asked))] if name else []
