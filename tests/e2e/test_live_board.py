@@ -196,3 +196,19 @@ def test_an_idle_driver_without_a_terminal_sleeps(held: World) -> None:
 
     assert process.returncode == 0, lines
     assert "Threads:\t1" in told
+
+
+def test_a_pause_is_counted_down(world: World) -> None:
+    """The board tells how long a runner pauses still, and that the run waits for it."""
+    world.plan({"id": "A"})
+    say = 'echo "Claude AI usage limit reached|$(($(date +%s) + 4))"'
+    world.agent(A=[[["sh", say], ["exit", 1]], [["write", "a.txt", "a"]]])
+    session = Session(["run"], world.path, size=SIZE)
+    session.wait_for("double pauses for 2s")
+    waiting = session.picture(SIZE).shown
+    session.wait_for("double pauses for 1s")
+    code = session.end()
+
+    assert code == 0, session.picture(SIZE).text
+    assert waiting[0].startswith("ql/feature  waits, ")
+    assert any("(usage limit): " in row for row in waiting)

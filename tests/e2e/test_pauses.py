@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,32 @@ def test_a_new_run_tries_again_what_a_person_may_have_mended(world: World) -> No
 
     assert (first.code, second.code) == (3, 0), second.err
     assert world.statuses() == {"A-1": "passed"}
+
+
+def test_where_one_runner_is_locked_the_others_do_all_they_can(world: World) -> None:
+    """Also after a limit of theirs; then the run ends for the person who can unlock it."""
+    two_runners(world)
+    world.plan({"id": "A-1"}, {"id": "B-1", "runner": "other"})
+    world.agent(A_1=[refused("Invalid API key")], B_1=[limited(2), own("B-1")])
+
+    ran = world.run()
+
+    assert (ran.code, ran.signal) == (3, "<quantum>WAITING</quantum>"), ran.err
+    assert world.statuses() == {"A-1": "pending", "B-1": "passed"}
+    assert "double is not let in: Invalid API key; log in or give its key" in ran.err
+
+
+def test_a_limit_whose_end_cannot_be_read_waits_for_some_minutes(world: World) -> None:
+    """As long as the documentation says, rather than for a guess."""
+    world.plan({"id": "A-1"})
+    world.agent(A_1=[refused("You've hit your weekly limit · resets soon")])
+
+    ran = world.run("--no-wait")
+
+    (event,) = world.events("runner.paused")
+    wait = datetime.fromisoformat(event["data"]["until"]) - datetime.fromisoformat(event["ts"])
+    assert ran.code == 3, ran.err
+    assert 295 <= wait.total_seconds() <= 300
 
 
 def test_an_overloaded_service_is_tried_again_and_not_charged(world: World) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from qloop.agents.hindrances import Cause
 from qloop.plan.model import Phase
+from qloop.run.call_end import PASSING
 from qloop.run.orders import Failed, Hindered
 from qloop.state.pauses import Pause
 
@@ -76,9 +77,7 @@ class Pauses:
 def charge(failed: Failed, in_a_row: int) -> Failed:
     """A failure as it is charged, where it is the *in_a_row*-th of its kind for its story."""
     hindered = failed.hindered
-    if hindered is None or hindered.cause not in (Cause.OVERLOAD, Cause.NETWORK):
-        return failed
-    if in_a_row <= UNCHARGED:
+    if hindered is None or hindered.cause not in PASSING or in_a_row <= UNCHARGED:
         return failed
     reason = f"{failed.reason} ({in_a_row} times in a row)"
     return failed.model_copy(

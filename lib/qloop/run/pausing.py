@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from qloop.agents.hindrances import Cause
 from qloop.plan.dag import ready
 from qloop.plan.model import Plan, Story
+from qloop.run.call_end import PASSING
 from qloop.run.opening import Opened
 from qloop.run.orders import Failed, Hindered, Settled
 from qloop.run.pauses import Pauses, charge, kept
@@ -34,10 +35,16 @@ class Pausing:
     """The model or option that a runner refused: nothing more may start."""
 
     def charge(self, told: Settled | None) -> Settled | None:
-        """What a coordinator told of an attempt, with its failure as it counts."""
-        if told is None or told.failed is None or told.failed.hindered is None:
+        """What a coordinator told of an attempt, with its failure as it counts.
+
+        A limit between two overloads neither counts as one nor parts them.
+        """
+        hindered = told.failed.hindered if told is not None and told.failed is not None else None
+        if told is None or told.failed is None or hindered is None:
             if told is not None:
                 self.in_a_row.pop(told.story, None)
+            return told
+        if hindered.cause not in PASSING:
             return told
         count = self.in_a_row[told.story] = self.in_a_row.get(told.story, 0) + 1
         return told.model_copy(update={"failed": charge(told.failed, count)})

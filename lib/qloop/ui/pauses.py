@@ -1,5 +1,6 @@
 """Pausing runners in words. Units: seconds since the epoch."""
 
+import math
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -25,10 +26,16 @@ def render_pause(pause: Pause, now_s: float) -> str:
     """One pause: of which runner, for how long still, and why."""
     if pause.until_s is None:
         return f"{pause.runner} is not let in, log in or give its key: {pause.why}"
-    left = render_duration(max(1.0, pause.until_s - now_s))
+    left = _whole_seconds(pause.until_s - now_s)
     cause = CAUSES.get(pause.cause, pause.cause)
     until = _local_time(pause.until_s, now_s)
     return f"{pause.runner} pauses for {left}, until {until} ({cause}): {pause.why}"
+
+
+def _whole_seconds(seconds: float) -> str:
+    """What is left, never less than a second: it is drawn again and again."""
+    whole = max(1, math.ceil(seconds))
+    return f"{whole}s" if whole < 10 else render_duration(whole)
 
 
 def _local_time(moment_s: float, now_s: float) -> str:
