@@ -83,6 +83,7 @@ def test_any_objects_are_read(form: str, objects: list[dict[str, Any]]) -> None:
     [
         b"",
         b"\n" * 100,
+        b"x" * 5_000_000,
         b"[" * 100_000,
         b'{"type":' * 50_000,
         b"{\n" * 5_000 + b"}\n" * 5_000,
@@ -94,7 +95,7 @@ def test_any_objects_are_read(form: str, objects: list[dict[str, Any]]) -> None:
         ),
         b'{"type":"result","result":"\\ud800 here"}\n',
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_hostile_output_is_read_in_good_time(form: str, data: bytes) -> None:
     """Depth, length, halves of characters: nothing raises, nothing takes for ever."""

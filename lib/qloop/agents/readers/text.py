@@ -33,23 +33,19 @@ class End:
 
     def __init__(self, longest_bytes: int) -> None:
         self._longest_bytes = longest_bytes
-        self._older = bytearray()
-        self._newer = bytearray()
+        self._kept = bytearray()
 
     def feed(self, data: bytes) -> None:
         """Take the next piece."""
-        while data:
-            if len(self._newer) >= self._longest_bytes:
-                self._older, self._newer = self._newer, bytearray()
-            room = self._longest_bytes - len(self._newer)
-            self._newer += data[:room]
-            data = data[room:]
+        # One byte more: where it is a line end, the cut falls on the start of a line.
+        enough = self._longest_bytes + 1
+        self._kept += data[-enough:]
+        if len(self._kept) > 2 * enough:
+            del self._kept[:-enough]
 
     def text(self) -> str:
         """It as text; where something is missing, from the start of a line if there is one."""
-        data = bytes(self._older + self._newer)
-        # One byte more: where it is a line end, the cut falls on the start of a line.
+        data = bytes(self._kept[-self._longest_bytes - 1 :])
         if len(data) > self._longest_bytes:
-            data = data[-self._longest_bytes - 1 :]
             data = data.partition(b"\n")[2] or data[-self._longest_bytes :]
         return data.decode("utf-8", "replace")
