@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import orjson
 import pytest
 
 from qloop.agents.classes import Call, CallClass, classify, find_hindrance
 from qloop.agents.hindrances import RULES, Cause
+from qloop.agents.readers.table import open_reader
 from qloop.agents.reading import Reading, Refusal
 from qloop.agents.signals import parse_signal
 
@@ -409,10 +411,12 @@ def test_a_refusal_that_the_agent_recovered_from_is_none() -> None:
     well = structured("claude", overloaded, code=0, answer=PASSED, failed=False)
     silent = structured("claude", overloaded, code=0, answer="done", failed=False)
     failed = structured("claude", overloaded, answer="no", failed=False)
+    later = structured("claude", overloaded, answer="no", recovered=1)
 
     assert classify(well, NOW_S) is CallClass.PASSED
     assert classify(silent, NOW_S) is CallClass.NO_SIGNAL
     assert classify(failed, NOW_S) is CallClass.FAILED
+    assert classify(later, NOW_S) is CallClass.FAILED
     assert classify(structured("claude", overloaded, turns), NOW_S) is CallClass.FAILED
 
 
@@ -420,7 +424,7 @@ def test_a_call_that_ran_out_of_time_between_refusals_was_hindered() -> None:
     """One that tried again and again is not the story's fault; one at work is out of time."""
     busy = Refusal("Overloaded", 529)
     tried = structured("claude", busy, code=-15)
-    working = structured("claude", busy, code=-15, failed=False)
+    working = structured("claude", busy, code=-15, recovered=1)
 
     assert classify(_late(tried), NOW_S) is CallClass.OVERLOAD
     assert classify(_late(working), NOW_S) is CallClass.TIMEOUT
@@ -467,3 +471,42 @@ def test_a_limit_without_a_readable_end_has_none() -> None:
 
     assert found is not None
     assert (found.cause, found.resets_at_s) == (Cause.USAGE_LIMIT, None)
+
+
+RETRY = {"type": "system", "subtype": "api_retry", "error_status": 529, "error": "overloaded"}
+SAID = {"type": "assistant", "message": {"content": [{"type": "text", "text": "I look."}]}}
+TURNS = {"type": "result", "subtype": "error_max_turns", "is_error": True, "errors": ["9 turns"]}
+AGAIN = {"type": "error", "message": "unexpected status 503 Service Unavailable"}
+ITEM = {"type": "item.completed", "item": {"type": "agent_message", "text": "I look."}}
+GONE = {"type": "turn.failed", "error": {"message": "unexpected status 503 Service Unavailable"}}
+OPEN = {"type": "error", "error": {"name": "APIError", "data": {"message": "x", "statusCode": 529}}}
+TEXT = {"type": "text", "part": {"text": "I look."}}
+
+
+@pytest.mark.parametrize(
+    ("form", "events", "late", "expected"),
+    [
+        ("claude-stream-json", [RETRY, RETRY], True, CallClass.OVERLOAD),
+        ("claude-stream-json", [RETRY, SAID], True, CallClass.TIMEOUT),
+        ("claude-stream-json", [RETRY, SAID], False, CallClass.FAILED),
+        ("claude-stream-json", [RETRY, SAID, TURNS], False, CallClass.FAILED),
+        ("claude-stream-json", [RETRY, SAID, RETRY], True, CallClass.OVERLOAD),
+        ("codex-jsonl", [AGAIN], True, CallClass.OVERLOAD),
+        ("codex-jsonl", [AGAIN, ITEM], True, CallClass.TIMEOUT),
+        ("codex-jsonl", [AGAIN, ITEM, GONE], False, CallClass.OVERLOAD),
+        ("opencode-json", [OPEN], False, CallClass.OVERLOAD),
+        ("opencode-json", [OPEN, TEXT], False, CallClass.FAILED),
+    ],
+)
+def test_only_a_refusal_after_which_nothing_came_ended_a_call(
+    form: str, events: list[dict[str, Any]], late: bool, expected: CallClass
+) -> None:
+    """As the readers tell it, where a call broke off, ran out of time, or met limits of its own."""
+    reader = open_reader(form)
+    for event in events:
+        reader.feed(orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE))
+    reading = reader.finish()
+    said = parse_signal(reading.answer, 1)
+    call = Call("x", "x", form, -15 if late else 1, reading, said, timed_out=late)
+
+    assert classify(call, NOW_S) is expected

@@ -113,8 +113,7 @@ def _claimed(call: Call) -> CallClass:
 
 def find_hindrance(call: Call, now_s: float) -> Hindrance | None:
     """What kept the agent from working, where that ended the call; else None."""
-    may_count = call.reading.failed or (call.said.signal is None and not call.timed_out)
-    if call.stalled or not may_count:
+    if call.stalled or not _may_count(call):
         return None
     for refusal in _refusals(call):
         reset_s = _reset_s(call, refusal, now_s)
@@ -125,12 +124,19 @@ def find_hindrance(call: Call, now_s: float) -> Hindrance | None:
     return Hindrance(Cause.CONFIGURATION, _shorten(option)) if option else None
 
 
+def _may_count(call: Call) -> bool:
+    """Whether a call ended so that a refusal may be why."""
+    if call.timed_out:
+        return call.reading.failed and call.reading.refused is not None
+    return call.reading.failed or call.said.signal is None
+
+
 def _refusals(call: Call) -> Iterator[Refusal]:
     """What may have ended the call, the most telling first."""
     status = _status_of_exit(call)
-    if call.reading.failed:
-        for last in call.reading.refusals[-1:]:
-            yield replace(last, status=last.status or status)
+    last = call.reading.refused
+    if call.reading.failed and last is not None:
+        yield replace(last, status=last.status or status)
     if call.code != 0 or call.reading.failed or call.is_of(AIDER):
         yield from find_errors(_printed(call))
     if status is not None:

@@ -36,6 +36,8 @@ class Reading:
     model: str | None = None
     refusals: tuple[Refusal, ...] = ()
     """In order; those that the agent recovered from included."""
+    recovered: int = 0
+    """How many of them, from the first on, the model went on after."""
     failed: bool = False
     """The output itself says that the call did not end well, or breaks off."""
     error: str = ""
@@ -45,6 +47,11 @@ class Reading:
     stray: str = ""
     """The end of what stood outside of the form, such as an error on standard error; for plain
     text nothing does."""
+
+    @property
+    def refused(self) -> Refusal | None:
+        """The refusal after which nothing came of the model; None where something did."""
+        return self.refusals[-1] if len(self.refusals) > self.recovered else None
 
 
 @dataclass(frozen=True, slots=True)

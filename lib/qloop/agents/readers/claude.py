@@ -46,6 +46,7 @@ class ClaudeTale:
     _model: str | None = None
     _by_message: dict[str, Usage] = field(default_factory=dict)
     _refusals: list[Refusal] = field(default_factory=list)
+    _recovered: int = 0
     _resets_at_s: float | None = None
     _result: Reading | None = None
 
@@ -72,12 +73,18 @@ class ClaudeTale:
     def reading(self) -> Reading:
         """The result, or what is known without one: then the call broke off."""
         if self._result is not None:
-            return replace(self._result, session=self._session, refusals=tuple(self._refusals))
+            return replace(
+                self._result,
+                session=self._session,
+                refusals=tuple(self._refusals),
+                recovered=self._recovered,
+            )
         return Reading(
             session=self._session,
             usage=sum_usage(self._by_message.values()),
             model=self._model,
             refusals=tuple(self._refusals),
+            recovered=self._recovered,
             failed=True,
         )
 
@@ -104,6 +111,7 @@ class ClaudeTale:
         told: list[Line] = []
         if value.get("error"):
             return told  # the result says it again
+        self._recovered = len(self._refusals)
         for block in dicts_at(message, "content"):
             if block.get("type") == "text":
                 told += said(text_at(block, "text"))

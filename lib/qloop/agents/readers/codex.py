@@ -27,6 +27,7 @@ class CodexTale:
     _answer: str = ""
     _usage: Usage = field(default_factory=Usage)
     _refusals: list[Refusal] = field(default_factory=list)
+    _recovered: int = 0
     _error: str = ""
     _is_over: bool = False
     """The last turn that began was completed."""
@@ -47,6 +48,7 @@ class CodexTale:
             case "error":
                 return self._refuse(text_at(value, "message"))
             case "item.started":
+                self._recovered = len(self._refusals)
                 return _begun(dict_at(value, "item"))
             case "item.completed":
                 return self._item(dict_at(value, "item"))
@@ -65,6 +67,7 @@ class CodexTale:
             turns=self._turns or None,
             usage=self._usage,
             refusals=tuple(self._refusals),
+            recovered=self._recovered,
             failed=not self._is_over,
             error=self._error,
         )
@@ -81,7 +84,8 @@ class CodexTale:
 
     def _refuse(self, text: str) -> list[Line]:
         """Note an error; a turn that fails repeats the one that made it fail."""
-        if not self._refusals or self._refusals[-1].text != text:
+        is_new = len(self._refusals) == self._recovered
+        if is_new or self._refusals[-1].text != text:
             self._refusals.append(Refusal(text, status_in(text)))
             return said(text, "error")
         return []
@@ -89,6 +93,8 @@ class CodexTale:
     def _item(self, item: Json) -> list[Line]:
         kind = text_at(item, "type")
         text = text_at(item, "text")
+        if kind != "error":
+            self._recovered = len(self._refusals)
         match kind:
             case "agent_message":
                 self._answer = text

@@ -27,6 +27,7 @@ class OpencodeTale:
     """The texts of the step that runs, or that ended last."""
     _steps: list[Usage] = field(default_factory=list)
     _refusals: list[Refusal] = field(default_factory=list)
+    _recovered: int = 0
     _denials: list[str] = field(default_factory=list)
     _error: str = ""
     _is_over: bool = False
@@ -42,6 +43,7 @@ class OpencodeTale:
                 self._is_over = False
                 return []
             case "text":
+                self._recovered = len(self._refusals)
                 self._answer.append(text_at(part, "text"))
                 return said(text_at(part, "text"))
             case "tool_use":
@@ -67,6 +69,7 @@ class OpencodeTale:
             turns=len(self._steps) or None,
             usage=sum_usage(self._steps),
             refusals=tuple(self._refusals),
+            recovered=self._recovered,
             failed=not self._is_over,
             error=self._error,
             denials=tuple(self._denials),
@@ -84,6 +87,7 @@ class OpencodeTale:
             cost_usd=amount_at(part, "cost"),
         )
         self._steps.append(step)
+        self._recovered = len(self._refusals)
         self._error = ""
         self._is_over = text_at(part, "reason") != "tool-calls"
         return spent(sum_usage(self._steps), len(self._steps)) if self._is_over else []
