@@ -1,11 +1,32 @@
 """Which landed work a check looks at, from what coordinators noted in the plan's progress. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
-from qloop.plan.model import Json, Plan, Status
+from qloop.plan.likeness import AnyStory
+from qloop.plan.values import Json, Status
 
 
-def wave_mates(plan: Plan, story: str, wave: str) -> dict[str, str]:
+class Noted(Protocol):
+    """A plan, as far as these questions go."""
+
+    @property
+    def stories(self) -> Sequence[AnyStory]:
+        """All stories."""
+
+    @property
+    def progress(self) -> Sequence[Any]:
+        """What happened."""
+
+
+class Notes(NamedTuple):
+    """`Noted` as a value."""
+
+    stories: Sequence[AnyStory]
+    progress: Sequence[Any]
+
+
+def wave_mates(plan: Noted, story: str, wave: str) -> dict[str, str]:
     """By story: the commits that landed in *wave*, and in every wave that tried *story* before.
 
     So a story that failed for what another one of its wave brought is compared with it again.
@@ -16,7 +37,7 @@ def wave_mates(plan: Plan, story: str, wave: str) -> dict[str, str]:
     return {name: commit for name, commit in landed.items() if name != story}
 
 
-def due_for_use(plan: Plan, landed: Mapping[str, str]) -> dict[str, str]:
+def due_for_use(plan: Noted, landed: Mapping[str, str]) -> dict[str, str]:
     """By story: the commits whose new names ought to be in use, now that *landed* has landed.
 
     These are the wave's stories and those they build on, less the ones that a story yet to
@@ -29,7 +50,7 @@ def due_for_use(plan: Plan, landed: Mapping[str, str]) -> dict[str, str]:
     return {name: commit for name, commit in commits.items() if name in near - awaited}
 
 
-def _needed_by(plan: Plan, names: Iterable[str]) -> set[str]:
+def _needed_by(plan: Noted, names: Iterable[str]) -> set[str]:
     """All that these stories depend on, directly or not."""
     needs = {story.id: story.depends_on for story in plan.stories}
     found: set[str] = set()
@@ -51,5 +72,5 @@ def _landed(entries: Iterable[Json]) -> dict[str, str]:
     }
 
 
-def _entries(plan: Plan) -> Iterable[Json]:
+def _entries(plan: Noted) -> Iterable[Json]:
     return (one for one in plan.progress if isinstance(one, dict))

@@ -14,7 +14,7 @@ from qloop.repo.checkout import Repository
 from qloop.repo.landed_changes import find_words, read_changes, read_texts, stands_on
 from qloop.repo.line import line_tip
 from qloop.run import check_constants, check_names, check_twins, check_unused
-from qloop.run.check_scope import due_for_use, wave_mates
+from qloop.run.check_scope import Noted, due_for_use, wave_mates
 from qloop.run.check_tags import Definitions, define
 from qloop.run.check_values import Finding, Work
 
@@ -49,11 +49,11 @@ class WaveChecks:
         found = _guarded("checks", lambda: self._compared({**mates, story: candidate}, candidate))
         return _first([replace(one, failed=story) for one in found if story in one.stories])
 
-    def findings(self, read_plan: Callable[[], Plan], landed: Mapping[str, str]) -> list[Finding]:
+    def findings(self, read_plan: Callable[[], Noted], landed: Mapping[str, str]) -> list[Finding]:
         """What the wave's end shows; *landed* has the commits of its stories, oldest first."""
         return _first(_guarded("checks", lambda: self._looked_back(read_plan(), landed)))
 
-    def _looked_back(self, plan: Plan, landed: Mapping[str, str]) -> list[Finding]:
+    def _looked_back(self, plan: Noted, landed: Mapping[str, str]) -> list[Finding]:
         if not landed:
             return []
         tip = line_tip(self.repository, self.branch)

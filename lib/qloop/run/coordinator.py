@@ -17,6 +17,7 @@ from qloop.repo.checkout import Repository
 from qloop.repo.line import line_tip
 from qloop.repo.starts import hold_start
 from qloop.run.attempt import Watch, attempt
+from qloop.run.check_scope import Notes
 from qloop.run.check_values import Finding
 from qloop.run.checks import WaveChecks
 from qloop.run.control import is_hung_up, listen
@@ -76,17 +77,18 @@ class Coordinator:
         signal = "WAVE_PASSED" if passed else "WAVE_FAILED"
         if not self.cancel.is_set:
             landed = {one.story: one.landed for one in self.settled if one.landed is not None}
-            self._note(self._checks.findings(self._plan, landed))
+            self._note(self._checks.findings(self._notes, landed))
         self.records.end_wave(signal, began, self.findings)
         return signal
 
     def _unmet(self) -> str:
         """The precondition that is not met, in words; empty where all are."""
         try:
-            plan = self._plan()
+            needed = (name for story in self._plan().stories for name in story.depends_on)
+            plan = parse_plan(self.store.part([*self._stories, *needed]))
         except QloopError as exc:
             return str(exc)
-        return unmet_precondition(plan, [one.story for one in self.order.dispatches])
+        return unmet_precondition(plan, self._stories)
 
     def _settle_all(self) -> None:
         with local_executor(len(self.order.dispatches)) as executor:
@@ -104,7 +106,7 @@ class Coordinator:
                 raise
 
     def _attempt(self, dispatch: Dispatch, watch: Watch) -> Outcome:
-        document = self._document()
+        document = self.store.part(self._stories)
         plan = parse_plan(document)
         repository = self._repository
         start = self._held_start(repository)
@@ -216,12 +218,20 @@ class Coordinator:
                 self.cancel.set("the driver is gone")
 
     def _plan(self) -> Plan:
-        return parse_plan(self._document())
+        """The plan with the wave's stories, once what a person saved was taken in or put back."""
+        return parse_plan(self.store.part(self._stories))
 
-    def _document(self) -> Json:
-        """A copy of the state file, after what a person saved was taken in or put back."""
-        self.store.current()
-        return self.store.read()
+    def _notes(self) -> Notes:
+        """What the checks need to know of all stories."""
+        plan, outline = self._plan(), self.store.outline()
+        if outline is None:
+            plan = parse_plan(self.store.read())
+            return Notes(plan.stories, plan.progress)
+        return Notes(outline.stories, plan.progress)
+
+    @property
+    def _stories(self) -> list[str]:
+        return [one.story for one in self.order.dispatches]
 
     @property
     def _repository(self) -> Repository:

@@ -184,7 +184,7 @@ def _mark(opened: Opened, order: WaveOrder, number: int, mode: str) -> None:
     ids = {one.story: one for one in order.dispatches}
     now = utc_now()
     base = Path(opened.terms.place.base)
-    with opened.store.transaction(DRIVER) as draft:
+    with opened.store.transaction(DRIVER, ids) as draft:
         for story in draft["stories"]:
             if story.get("id") in ids:
                 story["status"] = "in_progress"

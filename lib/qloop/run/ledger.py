@@ -37,7 +37,7 @@ def write_settlement(
     """The story's status, its charge and its failure, in one write; then the journal."""
     failed = settlement.failed
     started = Started(one.story, one.attempt, one.attempt_id)
-    with opened.store.transaction(DRIVER) as draft:
+    with opened.store.transaction(DRIVER, [one.story]) as draft:
         _leave(draft, opened, one)
         for story in draft["stories"]:
             if story.get("id") != one.story:
@@ -62,7 +62,7 @@ def write_settlement(
 
 def write_back(opened: Opened, one: Dispatch) -> None:
     """A story that was not begun is pending again, at nobody's charge."""
-    with opened.store.transaction(DRIVER) as draft:
+    with opened.store.transaction(DRIVER, [one.story]) as draft:
         _leave(draft, opened, one)
         for story in draft["stories"]:
             if story.get("id") == one.story:

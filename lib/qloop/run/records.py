@@ -1,11 +1,12 @@
 """What a coordinator writes down of its wave: reviews, task statuses, progress, the wave's end."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from qloop.plan.model import Json
 from qloop.run.orders import Outcome, ReviewNote, Settled, WaveOrder
-from qloop.state.ownership import Writer, coordinator_of
+from qloop.state.ownership import coordinator_of
 from qloop.state.store import Store
 from qloop.system.clock import utc_now
 from qloop.system.errors import BadInput
@@ -22,7 +23,7 @@ class Records:
 
     def reset_reviews(self) -> None:
         """Reviews and tasks of the wave's stories are pending again: an attempt starts."""
-        with self.store.transaction(self._writer) as draft:
+        with self._transaction() as draft:
             for dispatch in self.order.dispatches:
                 story = story_document(draft, dispatch.story)
                 pending = {"status": "pending", "issues": []}
@@ -32,7 +33,7 @@ class Records:
 
     def write_reviews(self, story_id: str, written: Json) -> None:
         """What evidence says of the reviews that were made."""
-        with self.store.transaction(self._writer) as draft:
+        with self._transaction() as draft:
             set_reviews(story_document(draft, story_id), written)
 
     def write_progress(self, settled: Settled) -> None:
@@ -45,7 +46,7 @@ class Records:
             "action": "story_passed" if settled.landed else "story_failed",
             "details": settled.landed or (f"{failed.phase}: {failed.reason}" if failed else ""),
         }
-        with self.store.transaction(self._writer) as draft:
+        with self._transaction() as draft:
             draft["progress"] = [*(draft.get("progress") or []), entry]
             if settled.landed:
                 for task in story_document(draft, settled.story).get("tasks") or []:
@@ -61,13 +62,13 @@ class Records:
             "completedAt": utc_now(),
             "findings": list(findings),
         }
-        with self.store.transaction(self._writer) as draft:
+        with self._transaction() as draft:
             execution = execution_of(draft)
             execution["completedWaves"] = [*(execution.get("completedWaves") or []), entry]
 
-    @property
-    def _writer(self) -> Writer:
-        return coordinator_of(one.story for one in self.order.dispatches)
+    def _transaction(self) -> AbstractContextManager[Json]:
+        stories = [one.story for one in self.order.dispatches]
+        return self.store.transaction(coordinator_of(stories), stories)
 
 
 def review_documents(outcome: Outcome, attempt: int) -> Json:

@@ -212,7 +212,7 @@ def fill_landed(store: Store, events: Sequence[Event], landed: Sequence[Started]
         if event.event == EventKind.REVIEW_ENDED and event.data.get("review")
     }
     attempts = {one.story: one.attempt for one in landed}
-    with store.transaction(coordinator_of(attempts)) as draft:
+    with store.transaction(coordinator_of(attempts), attempts) as draft:
         for story in draft["stories"]:
             if story.get("id") not in attempts:
                 continue

@@ -21,7 +21,7 @@ import orjson
 
 from qloop.plan.memory import collector_paused
 from qloop.state.exchange import exchange
-from qloop.system import files
+from qloop.system import clock, files
 
 KEPT = 32
 
@@ -124,6 +124,18 @@ class Generations:
     def _prune(self) -> None:
         for stamp in self._stamps()[:-KEPT]:
             self._file(stamp).unlink(missing_ok=True)
+
+
+def next_stamp(*earlier: object) -> str:
+    """A stamp later than all of *earlier*, which may be anything that a file says."""
+    return max(_stamp_after(moment) for moment in earlier)
+
+
+def _stamp_after(moment: object) -> str:
+    if isinstance(moment, str):
+        with contextlib.suppress(ValueError, OverflowError):
+            return clock.utc_after(moment)
+    return clock.utc_after(None)
 
 
 def settled(read: Callable[[], bytes | None], expected: bytes | None = None) -> bytes | None:

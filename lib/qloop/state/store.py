@@ -8,37 +8,33 @@ Errors: InputMissing where there is no file, BadInput for one that does not pars
 restored, NotOwner, StateLocked. Units: seconds, bytes.
 """
 
-import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from qloop.plan.document import load_document, parse_document, render_document
-from qloop.plan.model import Json
-from qloop.state.generations import Generations, Swap, settled
+from qloop.plan.outline import Outline
+from qloop.plan.values import Json
+from qloop.state.generations import Generations, Swap, next_stamp, settled
+from qloop.state.locking import StateLocked as StateLocked
+from qloop.state.locking import locked
 from qloop.state.ownership import Writer, check_ownership
+from qloop.state.parts import Part, read_outline, read_part
 from qloop.state.repair import Judge, Repair, load_own
 from qloop.state.snapshot import Snapshot
 from qloop.system import clock, files
-from qloop.system.errors import BadInput, InputMissing, InternalFailure, RepositoryBusy
+from qloop.system.errors import BadInput, InputMissing, InternalFailure
 
 LOCK_TIMEOUT_S = 60.0
-LOCK_POLL_S = 0.002
 FOLDER_NAME = ".qloop"
 QUANTUM_NAME = "quantum.json"
 
 
 def _say_nothing(_: str) -> None:
     """For who does not want to know of repairs."""
-
-
-class StateLocked(RepositoryBusy):
-    """Another process holds the state file's lock for longer than any write takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +69,8 @@ class Store:
         self._generations = Generations(private / "generations", path)
         self._judge = Judge(path.name, self._generations)
         self._known: _Version | None = None
+        self._seen: tuple[str, bytes] | None = None
+        """The last generation's stamp and digest, where the file was seen to hold it."""
 
     def read(self) -> Json:
         """The file as it stands, without a lock. Raises InputMissing, BadInput."""
@@ -111,14 +109,21 @@ class Store:
             self._write(_Work(document, Snapshot(document), disk, []))
 
     @contextmanager
-    def transaction(self, writer: Writer) -> Iterator[Json]:
+    def transaction(self, writer: Writer, stories: Collection[str] | None = None) -> Iterator[Json]:
         """Yield the document to be changed in place; write it when the block ends well.
 
-        The document must not be used after the block. Nothing is written where the block raises,
-        where nothing changed, or where a field changed that is not the writer's (NotOwner).
-        What was repaired on the way is told to `on_repair`.
+        With *stories*, ids of those that may change, others need not be in the document, and
+        stay as they are. The document must not be used after the block. Nothing is written where
+        the block raises, where nothing changed, or where a field changed that is not the
+        writer's (NotOwner). What was repaired on the way is told to `on_repair`.
         """
         with self._locked():
+            part = None if stories is None else self._begin_part(stories)
+            if part is not None:
+                yield part.document
+                if check_ownership(part.before(), part.document, writer):
+                    self._write_part(part)
+                return
             work = self._begin()
             try:
                 yield work.document
@@ -127,6 +132,50 @@ class Store:
             except BaseException:
                 self._known = None  # its document may be half changed
                 raise
+
+    def part(self, stories: Collection[str]) -> Json:
+        """A copy of the document with these stories, as `current` has them; others may miss."""
+        with self._locked():
+            part = self._begin_part(stories)
+        if part is not None:
+            return part.document
+        self.current()
+        return self.read()
+
+    def outline(self) -> Outline | None:
+        """What the graph knows of the last generation; None where it stands to be repaired."""
+        with self._locked():
+            found = self._begin_part(())
+        return None if found is None else read_outline(found.data)
+
+    def _locked(self) -> AbstractContextManager[None]:
+        return locked(self.path, self.private, LOCK_TIMEOUT_S)
+
+    def _begin_part(self, stories: Collection[str]) -> Part | None:
+        """Some stories of the last generation; None where all must be looked at."""
+        disk = self._read_disk()
+        self._generations.recover(disk)
+        stamp = self._generations.last()
+        if disk is None or stamp is None:
+            return None
+        seen = (stamp, hashlib.sha256(disk).digest())
+        if self._seen != seen and self._generations.load(stamp) != disk:
+            return None
+        self._seen = seen
+        return read_part(disk, stories)
+
+    def _write_part(self, part: Part) -> None:
+        stamp = next_stamp(self._generations.last(), part.document.get("updatedAt"))
+        part.document["updatedAt"] = stamp
+        data = part.render()
+        self._known = None
+        swap = self._swap(stamp, data, part.data)
+        if swap.found == part.data:
+            self._seen = (stamp, hashlib.sha256(data).digest())
+            return
+        repair = self._judge.during_run(swap.found, load_own(data))
+        disk = data if swap.replaced else swap.found
+        self._tell(self._write(_Work(repair.document, Snapshot(repair.document), disk, [repair])))
 
     def _begin(self) -> _Work:
         disk, last = self._look()
@@ -162,7 +211,7 @@ class Store:
         """Write the draft as a new generation; returns what there is to say of repairs."""
         said = [self._keep_aside(repair) for repair in work.repairs]
         while True:
-            stamp = _next_stamp(self._generations.last(), work.document.get("updatedAt"))
+            stamp = next_stamp(self._generations.last(), work.document.get("updatedAt"))
             work.document["updatedAt"] = stamp
             data = render_document(work.document)
             swap = self._swap(stamp, data, work.disk)
@@ -203,34 +252,6 @@ class Store:
         for text in texts:
             self._on_repair(text)
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        lock = FileLock(self.private / "quantum.lock", poll_interval=LOCK_POLL_S)
-        try:
-            self.private.mkdir(parents=True, exist_ok=True)
-            self._acquire(lock)
-        except Timeout:
-            raise StateLocked(
-                "the state file is locked by another process",
-                where=str(self.path),
-                fix="end the qloop that hangs, or wait for it",
-            ) from None
-        except OSError as exc:
-            raise InternalFailure(
-                f"qloop's folder cannot be used: {exc.strerror}", where=str(self.private)
-            ) from exc
-        try:
-            yield
-        finally:
-            lock.release()
-
-    def _acquire(self, lock: FileLock) -> None:
-        """Wait in a queue that the kernel keeps, since only its head should poll for the lock."""
-        began = clock.monotonic_s()
-        with files.locked(self.private / "quantum.queue"):
-            waited = clock.monotonic_s() - began
-            lock.acquire(timeout=max(0.0, LOCK_TIMEOUT_S - waited))
-
 
 def store_for(
     quantum: Path, root: Path | None, on_repair: Callable[[str], None] = _say_nothing
@@ -264,18 +285,6 @@ def _is_changed(work: _Work, writer: Writer) -> bool:
     changes = check_ownership(before, work.document, writer)
     work.snapshot = now
     return bool(changes)
-
-
-def _next_stamp(*earlier: object) -> str:
-    """A stamp later than all of *earlier*, which may be anything that a file says."""
-    return max(_stamp_after(moment) for moment in earlier)
-
-
-def _stamp_after(moment: object) -> str:
-    if isinstance(moment, str):
-        with contextlib.suppress(ValueError, OverflowError):
-            return clock.utc_after(moment)
-    return clock.utc_after(None)
 
 
 def _missing(path: Path) -> InputMissing:
