@@ -3,65 +3,12 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from qloop.agents.shipped import SHIPPED, load_shipped
+from agent_programs import PASSED, install
 from qloop.system.clock import parse_utc
 from world import Ran, World
-
-PASSED = "<quantum>STORY_PASSED</quantum>"
-
-
-@pytest.fixture(scope="session")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The machine's programs, without any agent that may be installed beside them."""
-    folder = tmp_path_factory.mktemp("machine")
-    agents = {manifest.argv[0] for name in SHIPPED if (manifest := load_shipped(name))}
-    for place in ("/usr/bin", "/bin"):
-        for path in Path(place).iterdir():
-            if path.name not in agents and not (folder / path.name).is_symlink():
-                (folder / path.name).symlink_to(path)
-    return folder
-
-
-@pytest.fixture
-def programs(tmp_path: Path, machine: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in which programs are found first; on PATH there is no agent."""
-    folder = tmp_path / "programs"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", f"{folder}:{machine}")
-    return folder
-
-
-ANSWERS: dict[str, list[dict[str, Any]]] = {
-    "claude": [{"type": "result", "subtype": "success", "is_error": False, "result": PASSED}],
-    "codex": [
-        {"type": "item.completed", "item": {"type": "agent_message", "text": PASSED}},
-        {"type": "turn.completed", "usage": {}},
-    ],
-    "gemini": [
-        {"type": "message", "role": "assistant", "content": PASSED},
-        {"type": "result", "status": "success", "stats": {}},
-    ],
-}
-"""How each says that it passed; all others by the line alone."""
-
-
-def install(programs: Path, world: World, name: str) -> None:
-    """Install a program that notes its words, changes something, and says that it passed."""
-    answers = [json.dumps(line) for line in ANSWERS.get(name, [])] or [PASSED]
-    lines = [
-        "#!/bin/sh",
-        f"for word; do printf '%s\\n' \"$word\"; done > '{world.flags}/{name}.words'",
-        "cat > prompt.txt",
-        "echo x > work.txt",
-        *(f"echo '{answer}'" for answer in answers),
-    ]
-    path = programs / name
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    path.chmod(0o755)
 
 
 def run(world: World, settings: str, *words: str) -> Ran:
@@ -78,7 +25,7 @@ def words_of(world: World, name: str) -> list[str]:
 
 def test_a_name_is_enough(world: World, programs: Path) -> None:
     """`runner = "claude"` needs no table: it may edit, commit, and run the story's checks."""
-    install(programs, world, "claude")
+    install(programs, world.flags, "claude")
 
     ran = run(world, 'runner = "claude"\nmodel = "small"\n')
 
@@ -94,7 +41,7 @@ def test_a_name_is_enough(world: World, programs: Path) -> None:
 
 def test_a_table_wins_wholly(world: World, programs: Path) -> None:
     """A table of a shipped runner's name takes nothing of the shipped one."""
-    install(programs, world, "mine")
+    install(programs, world.flags, "mine")
 
     ran = run(world, 'runner = "claude"\n[runners.claude]\nargv = ["mine", "-x"]\n')
 
@@ -104,7 +51,7 @@ def test_a_table_wins_wholly(world: World, programs: Path) -> None:
 
 def test_full_permissions_are_asked_for_and_said(world: World, programs: Path) -> None:
     """They take the words that allow everything, and the run says so at its start."""
-    install(programs, world, "codex")
+    install(programs, world.flags, "codex")
 
     ran = run(world, 'runner = "codex"\npermissions = "full"\n')
 
@@ -117,7 +64,7 @@ def test_full_permissions_are_asked_for_and_said(world: World, programs: Path) -
 
 def test_what_cannot_be_held_needs_full_permissions(world: World, programs: Path) -> None:
     """It does not start by accident, and the way out is named."""
-    install(programs, world, "mini")
+    install(programs, world.flags, "mini")
 
     ran = run(world, 'runner = "mini"\n')
 
@@ -132,7 +79,7 @@ def test_root_is_told_what_claude_asks_of_it(
     world: World, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As root it starts only where a sandbox is vouched for."""
-    install(programs, world, "claude")
+    install(programs, world.flags, "claude")
     settings = 'runner = "claude"\npermissions = "full"\n'
     monkeypatch.delenv("IS_SANDBOX", raising=False)
 
@@ -182,7 +129,7 @@ def test_agents_of_one_runner_start_one_after_the_other(world: World) -> None:
 def test_auto_takes_the_first_that_is_installed(world: World, programs: Path) -> None:
     """Tables first, then the shipped ones in their order, none that needs full permissions."""
     for name in ("mini", "qwen", "gemini"):
-        install(programs, world, name)
+        install(programs, world.flags, name)
 
     ran = run(world, "")
 

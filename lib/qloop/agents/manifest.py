@@ -78,8 +78,8 @@ class RunnerTable(BaseModel):
     """Just enough to edit, to commit, and to run the story's checks."""
     full: Rights | None = None
     """Everything, for `permissions = "full"`. Alone: the runner cannot be held to less."""
-    version: tuple[str, ...] = ("--version",)
-    """The words after the program's name that make it tell its version."""
+    version: tuple[str, ...] = ()
+    """The words after the program's name that make it tell its version; none: it is not asked."""
     install: str = ""
     """The command that installs it."""
     stagger_s: float = Field(default=0.0, ge=0)

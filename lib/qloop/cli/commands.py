@@ -65,6 +65,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("budget", "qloop.cli.look", "Show what agents cost, and what is reserved."),
             Entry("report", "qloop.cli.look", "Write what became of the plan to one page."),
             Entry("doctor", "qloop.cli.look", "Check git, runners and this repository."),
+            Entry("runners", "qloop.cli.runners", "List, show or try agent command lines."),
         ),
     ),
     (

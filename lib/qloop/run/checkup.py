@@ -12,7 +12,7 @@ from pathlib import Path
 from qloop.repo.checkout import Repository, check_git_version, find_repository, git_version
 from qloop.run.checkup_leftovers import check_leftovers
 from qloop.run.checkup_places import check_places
-from qloop.run.checkup_plan import check_runners, load_plan, load_settings
+from qloop.run.checkup_plan import check_agents_installed, check_runners, load_plan, load_settings
 from qloop.run.checkup_repository import check_repository
 from qloop.run.finding import Finding, from_error
 from qloop.system.errors import InputMissing, QloopError
@@ -67,4 +67,5 @@ def _check_inside(repository: Repository, quantum: Path | None) -> Iterator[Find
     yield from told_of_plan
     if config is not None:
         yield from check_runners(plan, config, repository.root)
+        yield check_agents_installed(config, repository.root)
     yield from check_leftovers(repository)

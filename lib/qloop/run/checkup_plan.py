@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from qloop.agents.shipped import SHIPPED, load_shipped
 from qloop.plan.document import load_document
 from qloop.plan.model import Plan
 from qloop.plan.validate import check_plan
@@ -119,3 +120,14 @@ def _check_tables(config: Config, root: Path) -> Iterator[Finding]:
             yield Finding("runners", "warn", text, f"install {program}")
         else:
             yield Finding("runners", "ok", f"{name} is installed")
+
+
+def check_agents_installed(config: Config, root: Path) -> Finding:
+    """Which of the agent command lines that qloop knows by itself are installed."""
+    shipped = (load_shipped(name) for name in SHIPPED if name not in config.runners)
+    there = [one.name for one in shipped if one is not None and is_installed(one, root)]
+    if there:
+        text = f"{enumerate_names(there)} installed; `qloop runners check NAME` tries one"
+        return Finding("agents", "ok", text)
+    text = "no agent command line that qloop knows by itself is installed"
+    return Finding("agents", "ok", text, "qloop runners list tells how to install one")
