@@ -8,6 +8,7 @@ from qloop.cli.context import resolve_quantum
 from qloop.repo.checkout import find_repository
 from qloop.run import control, coordinator
 from qloop.run.orders import WaveOrder
+from qloop.run.wave_signal import say
 from qloop.system.interrupts import Interrupts
 from qloop.system.tree import become_subreaper
 from qloop.ui import console
@@ -29,14 +30,14 @@ def coordinate(
         stream = control.report_stream(reports)
         order = WaveOrder.model_validate_json(sys.stdin.readline())
         signal = coordinator.serve(order, sys.stdin, stream, interrupts.cancel)
-        return coordinator.say(signal, _say)
+        return say(signal, _say)
 
     from qloop.run.standalone import run_wave
 
     repository = find_repository(Path.cwd())
     state_file = resolve_quantum(repository.root, quantum)
     signal = run_wave(repository, state_file, prd, wave_id, stories, interrupts.cancel, console.say)
-    return coordinator.say(signal, _say)
+    return say(signal, _say)
 
 
 def _say(text: str) -> None:

@@ -19,6 +19,11 @@ RUN_OPTIONS = (
         is_flag=True,
         help="One long-lived orchestrator for the whole feature instead, story after story.",
     ),
+    click.option(
+        "--coordinator-agent",
+        is_flag=True,
+        help="An agent leads each wave, by the toolkit; what it says lands nothing.",
+    ),
     quantum_option,
     click.option(
         "--runner",
@@ -124,6 +129,8 @@ def run(
 
     if coordinator and legacy_orchestrator:
         raise click.UsageError("--coordinator and --legacy-orchestrator exclude each other")
+    if wishes["coordinator_agent"] and legacy_orchestrator:
+        raise click.UsageError("--coordinator-agent and --legacy-orchestrator exclude each other")
     wishes["legacy_orchestrator"] = legacy_orchestrator
     if dry_run:
         from qloop.cli.running import preview

@@ -174,8 +174,8 @@ def _payment(desk: Desk, call: AgentCall) -> purse.Call:
         runner=call.runner.name,
         model=call.model,
         wave=desk.wave,
-        story=dispatch.story,
-        attempt=dispatch.attempt,
+        story=dispatch.story or None,
+        attempt=dispatch.attempt or None,
     )
 
 

@@ -12,6 +12,7 @@ from qloop.plan.model import Plan, Story
 from qloop.run import prepare
 from qloop.run.briefing import Briefing, encode_prompt
 from qloop.run.config import Config
+from qloop.run.leaders import COORDINATOR, pick_leader
 from qloop.run.orders import Place, Reviewer
 from qloop.run.prepare import Wanted
 from qloop.run.reviewers import pick_reviewers
@@ -83,6 +84,8 @@ def check_agents(plan: Plan, wanted: Wanted, config: Config, place: Place) -> li
     briefing = Briefing.of_plan(plan, place.prd, root)
     chooser = Chooser(wanted, config, root)
     unbound: dict[str, str] = {}
+    if wanted.coordinator_agent:
+        pick_leader(wanted, config, root, COORDINATOR, wanted.timeout_s or config.timeout)
     for name in config.fallback:
         prepare.find_manifest(name, FALLBACK, config, root)
     for story in plan.stories:

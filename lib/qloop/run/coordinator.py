@@ -6,12 +6,13 @@ time, and tells the driver each story as it settles. It lands nothing once its p
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, as_completed
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import IO, Any
 
-from qloop.agents.signals import render_signal
 from qloop.plan.model import Json, Plan, parse_plan
 from qloop.repo.checkout import Repository
 from qloop.repo.line import line_tip
@@ -24,6 +25,9 @@ from qloop.run.control import is_hung_up, listen
 from qloop.run.desk import Emit
 from qloop.run.executor import local_executor
 from qloop.run.lander import Lander, state_paths
+from qloop.run.lead import Lead
+from qloop.run.lead_brief import lead_brief
+from qloop.run.lead_wishes import Wishes
 from qloop.run.orders import (
     AttemptOrder,
     Commands,
@@ -33,6 +37,7 @@ from qloop.run.orders import (
     Settled,
     WaveOrder,
 )
+from qloop.run.preconditions import unmet_precondition
 from qloop.run.records import Records, review_documents, story_document
 from qloop.run.unlanded import settle_failed, settle_fault
 from qloop.state.journal import EventKind, Journal
@@ -40,8 +45,6 @@ from qloop.state.store import Store, store_for
 from qloop.system.cancel import Cancel
 from qloop.system.clock import monotonic_s, utc_now
 from qloop.system.errors import QloopError
-
-EXIT_CODES = {"WAVE_PASSED": 0, "WAVE_FAILED": 1, "BLOCKED": 3}
 
 
 @dataclass(slots=True)
@@ -59,6 +62,8 @@ class Coordinator:
     """What the checks found and what went wrong beside the stories, for the wave's entry."""
     settled: list[Settled] = field(default_factory=list)
     """How the wave's stories ended, in that order."""
+    lead: Lead | None = None
+    """The agent that leads the wave, where one does."""
     _telling: threading.Lock = field(default_factory=threading.Lock)
     _starting: threading.Lock = field(default_factory=threading.Lock)
     _start: str | None = None
@@ -73,10 +78,11 @@ class Coordinator:
             return "BLOCKED"
         self.records.reset_reviews()
         self._settle_all()
-        passed = all(one.landed is not None for one in self.settled)
-        signal = "WAVE_PASSED" if passed else "WAVE_FAILED"
+        landed = {one.story: one.landed for one in self.settled if one.landed is not None}
+        if self.lead is not None:
+            self.lead.end(frozenset(landed))
+        signal = "WAVE_PASSED" if len(landed) == len(self.settled) else "WAVE_FAILED"
         if not self.cancel.is_set:
-            landed = {one.story: one.landed for one in self.settled if one.landed is not None}
             self._note(self._checks.findings(self._notes, landed))
         self.records.end_wave(signal, began, self.findings)
         return signal
@@ -91,19 +97,36 @@ class Coordinator:
         return unmet_precondition(plan, self._stories)
 
     def _settle_all(self) -> None:
+        ended: SimpleQueue[tuple[Dispatch, Future[Outcome], float]] = SimpleQueue()
         with local_executor(len(self.order.dispatches)) as executor:
-            began = monotonic_s()
-            futures: dict[Future[Outcome], Dispatch] = {}
-            for dispatch in self.order.dispatches:
+
+            def begin(dispatch: Dispatch) -> None:
+                since = monotonic_s()
                 watch = Watch(self._emitter(dispatch), self.cancel, self.halted)
-                futures[executor.submit(self._attempt, dispatch, watch)] = dispatch
+                future = executor.submit(self._attempt, dispatch, watch)
+                future.add_done_callback(lambda one: ended.put((dispatch, one, since)))
+
+            self._begin(begin)
             try:
-                for future in as_completed(futures):
-                    one = self._settle(futures[future], future, monotonic_s() - began)
-                    self.settled.append(one)
+                for _ in self.order.dispatches:
+                    dispatch, future, since = ended.get()
+                    self.settled.append(self._settle(dispatch, future, monotonic_s() - since))
             except BaseException:
                 self.cancel.set("the coordinator broke off")  # nobody would hear of the others
                 raise
+
+    def _begin(self, begin: Callable[[Dispatch], None]) -> None:
+        """Begin every story at once, or have the agent that leads the wave do it."""
+        leader = self.order.leader
+        if leader is None:
+            for dispatch in self.order.dispatches:
+                begin(dispatch)
+            return
+        wishes = Wishes(self.order, self.store, self.journal, begin, self.settled)
+        emit = partial(self._journal, dispatch=None)
+        brief = lead_brief(self.order, parse_plan(self.store.part(self._stories)))
+        self.lead = Lead(self.order, leader, brief, wishes, emit, self.cancel)
+        self.lead.start()
 
     def _attempt(self, dispatch: Dispatch, watch: Watch) -> Outcome:
         document = self.store.part(self._stories)
@@ -144,6 +167,8 @@ class Coordinator:
         """
         fault = future.exception()
         try:
+            if self.lead is not None:
+                self.lead.check()
             if fault is not None:
                 settled = settle_fault(dispatch, fault)
             else:
@@ -268,27 +293,6 @@ def coordinator_for(
         lambda text: _note_repair(journal, order.wave, text),
     )
     return Coordinator(order, store, journal, control, reports, cancel)
-
-
-def unmet_precondition(plan: Plan, story_ids: list[str]) -> str:
-    """Why these stories cannot be worked on now, in words; empty where they can."""
-    passed = {story.id for story in plan.stories if story.status == "passed"}
-    for story_id in story_ids:
-        story = plan.story(story_id)
-        if story is None:
-            return f"{story_id} is not in the plan"
-        if story.status != "in_progress":
-            return f"{story_id} is {story.status}, not in_progress"
-        waiting = [other for other in story.depends_on if other not in passed]
-        if waiting:
-            return f"{story_id} waits for {', '.join(waiting)}"
-    return ""
-
-
-def say(signal: str, out: Callable[[str], Any]) -> int:
-    """Say the wave's one signal and return the exit code that goes with it."""
-    out(render_signal(signal) + "\n")
-    return EXIT_CODES[signal]
 
 
 def _note_repair(journal: Journal, wave: str, text: str) -> None:

@@ -13,6 +13,7 @@ from qloop.repo.numbers import highest_attempts
 from qloop.run import prepare, recover
 from qloop.run.desk import logs_folder
 from qloop.run.launch import Source
+from qloop.run.leading import led_by_agent
 from qloop.run.opening import Opened
 from qloop.run.orders import Dispatch, Reserved, WaveOrder
 from qloop.run.records import execution_of
@@ -109,8 +110,11 @@ def start(
     """
     number = (plan.execution.current_wave or 0) + 1
     order = hand_out(opened, f"wave-{number}", stories, slots, counter, reserved)
+    limit_s = _limit_s(opened, plan, order)
+    if opened.wanted.coordinator_agent:
+        order, limit_s = led_by_agent(opened, order, number, limit_s)
     _mark(opened, order, number, source.mode)
-    wave = start_wave(order, _limit_s(opened, plan, order), (opened.lock,), source)
+    wave = start_wave(order, limit_s, (opened.lock,), source)
     opened.journal.append(
         EventKind.WAVE_STARTED,
         wave=order.wave,
@@ -152,6 +156,7 @@ def hand_out(
 def tidy(opened: Opened, wave: Wave, end: End) -> None:
     """Salvage and remove what a coordinator left that is gone."""
     names = {one.attempt_id for one in wave.unsettled.values()}
+    names |= {wave.order.leader.name} if wave.order.leader is not None else set()
     with landing_lock(opened.repository):  # no living coordinator moves the line meanwhile
         told = recover.remove_dead_locks(opened.repository, opened.terms.place.branch)
     told += recover.tidy_workspaces(
@@ -190,7 +195,7 @@ def _mark(opened: Opened, order: WaveOrder, number: int, mode: str) -> None:
                 story["status"] = "in_progress"
                 story["startedAt"] = now
         execution = execution_of(draft)
-        execution["mode"] = mode
+        execution["mode"] = mode if order.leader is None else "coordinator-agent"
         execution["currentWave"] = number
         trees = [str(base / one.attempt_id) for one in order.dispatches]
         execution["activeWorktrees"] = [*(execution.get("activeWorktrees") or []), *trees]

@@ -107,12 +107,24 @@ class Dispatch(Value):
     """Those who judge it after its commands, in this order."""
 
 
+class Leader(Value):
+    """An agent that leads a wave."""
+
+    name: str
+    """The mark of what it does; of the form of an attempt id."""
+    runner: Manifest
+    model: str | None
+    timeout_s: float
+
+
 class WaveOrder(Value):
     """All that a coordinator needs to know."""
 
     wave: str
     terms: Terms
     dispatches: tuple[Dispatch, ...]
+    leader: Leader | None = None
+    """None where the coordinator itself begins every story at once."""
 
 
 class Commands(Value):

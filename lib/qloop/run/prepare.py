@@ -39,6 +39,7 @@ class Wanted:
     strict_waves: bool = False
     sequential: bool = False
     legacy_orchestrator: bool = False
+    coordinator_agent: bool = False
     accept_prd_change: bool = False
     budget_usd: float | None = None
     no_wait: bool = False
@@ -48,7 +49,9 @@ class Wanted:
     @property
     def mode(self) -> str:
         """What works on the stories, as `execution.mode` and run.json tell it."""
-        return "legacy-orchestrator" if self.legacy_orchestrator else "coordinator"
+        if self.legacy_orchestrator:
+            return "legacy-orchestrator"
+        return "coordinator-agent" if self.coordinator_agent else "coordinator"
 
     @property
     def wish(self) -> Wish:

@@ -20,7 +20,7 @@ from qloop.run.engine import run_whole
 from qloop.run.forks import Forks, new_run_id, own_environment
 from qloop.run.prepare import Wanted
 from qloop.state.attempts import AttemptResult, newest_attempt
-from qloop.state.journal import Journal
+from qloop.state.journal import Event, Journal
 from qloop.system import process
 from qloop.system.clock import monotonic_s
 from qloop.system.errors import BadInput
@@ -102,8 +102,13 @@ def await_attempt(repository: Repository, story: str, wait_s: float) -> AttemptR
     None where no attempt was ever made.
     """
     deadline = monotonic_s() + wait_s
+    journal, offset, own = journal_of(repository), 0, list[Event]()
     while True:
-        found = look_at(repository, story)
+        # In this order: a run that is gone by now writes nothing more.
+        run = holder.read_holder(holder.private_folder(repository))
+        events, offset = journal.read_from(offset)
+        own += [event for event in events if event.story == story]
+        found = _checked(newest_attempt(own, story), run)
         if found is None or found.state != "running" or monotonic_s() >= deadline:
             return found
         time.sleep(LOOK_EVERY_S)
@@ -111,8 +116,10 @@ def await_attempt(repository: Repository, story: str, wait_s: float) -> AttemptR
 
 def look_at(repository: Repository, story: str) -> AttemptResult | None:
     """The newest attempt at a story as it stands; lost where its run is gone."""
-    run = holder.read_holder(holder.private_folder(repository))
-    found = newest_attempt(journal_of(repository).events(), story)
+    return await_attempt(repository, story, 0.0)
+
+
+def _checked(found: AttemptResult | None, run: holder.Holder | None) -> AttemptResult | None:
     if found is None or found.state != "running":
         return found
     is_on = run is not None and run.run_id == found.run and run.alive

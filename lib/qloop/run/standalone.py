@@ -13,6 +13,7 @@ from qloop.plan.validate import check_plan
 from qloop.repo.checkout import Repository
 from qloop.run import coordinator, dispatch, holder
 from qloop.run.opening import BY_HAND, Opened, open_by_hand
+from qloop.run.preconditions import unmet_precondition
 from qloop.state.store import store_for
 from qloop.system.cancel import Cancel
 from qloop.system.errors import QloopError
@@ -33,7 +34,7 @@ def run_wave(
     except QloopError as exc:
         say(str(exc))
         return "BLOCKED"
-    unmet = coordinator.unmet_precondition(plan, list(stories))
+    unmet = unmet_precondition(plan, list(stories))
     if unmet:
         say(unmet)
         return "BLOCKED"

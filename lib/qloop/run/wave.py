@@ -100,6 +100,7 @@ class Wave:
         """What tells that a process belongs to its attempts."""
         base = Path(self.order.terms.place.base)
         names = [one.attempt_id for one in self.order.dispatches]
+        names += [self.order.leader.name] if self.order.leader is not None else []
         return Marks(
             env=tuple(f"QLOOP_ATTEMPT_ID={name}" for name in names),
             folders=tuple(

@@ -1,0 +1,25 @@
+"""What an agent that leads a wave is told of it."""
+
+from qloop.agents.prompt import render_role
+from qloop.plan.model import Plan
+from qloop.run.leaders import COORDINATOR
+from qloop.run.orders import WaveOrder
+
+
+def lead_brief(order: WaveOrder, plan: Plan) -> str:
+    """Its prompt."""
+    values = {
+        "wave": order.wave,
+        "stories": "\n".join(_story(plan, one.story) for one in order.dispatches),
+        "prd": order.terms.place.prd or "there is none on this machine",
+    }
+    return render_role(COORDINATOR, values)
+
+
+def _story(plan: Plan, story_id: str) -> str:
+    story = plan.story(story_id)
+    if story is None:
+        return f"- {story_id}"
+    paths = [path for task in story.tasks for path in task.file_paths]
+    text = f"- {story.label}"
+    return f"{text} (files: {', '.join(paths)})" if paths else text

@@ -1,0 +1,78 @@
+"""The desk of an agent that leads a wave: it knows the wave and the door, and no attempt."""
+
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from qloop.repo.marks import agent_git_environment
+from qloop.repo.settings import PersonSettings
+from qloop.repo.workspace import Workspace
+from qloop.run.desk import Desk, Emit
+from qloop.run.forks import own_environment
+from qloop.run.lead_door import VARIABLE, Door
+from qloop.run.orders import Dispatch, Leader, WaveOrder
+from qloop.system.cancel import Cancel
+from qloop.system.files import write_atomic
+
+
+@dataclass(frozen=True, slots=True)
+class LeadDesk(Desk):
+    """Where an agent leads a wave."""
+
+    door: str = ""
+    """The path at which it hands in its wishes."""
+
+    @property
+    def logs(self) -> Path:
+        """Where its output is kept: beside that of the wave's coordinator."""
+        place = self.terms.place
+        return Path(place.private) / "waves" / self.terms.run_id / f"{self.wave}.agent"
+
+    @property
+    def commands(self) -> Path:
+        """The folder on its PATH in which `qloop` lies."""
+        return self.workspace.tmp / "bin"
+
+    def _own(self) -> dict[str, str]:
+        settings = PersonSettings.from_dict(self.terms.settings)
+        name = self.dispatch.attempt_id
+        path = os.pathsep.join([str(self.commands), os.environ.get("PATH", os.defpath)])
+        return {
+            **agent_git_environment(settings.name, settings.email, name, self.trace),
+            "PATH": path,
+            "QLOOP_ATTEMPT_ID": name,
+            VARIABLE: self.door,
+            "QLOOP_RUN": self.terms.run_id,
+            "QLOOP_WAVE": self.wave,
+            "TMPDIR": str(self.workspace.tmp),
+        }
+
+
+def lead_desk(
+    order: WaveOrder, leader: Leader, checkout: Workspace, emit: Emit, cancel: Cancel, door: Door
+) -> LeadDesk:
+    """The desk, with its folders made and `qloop` where the agent finds it."""
+    nobody = Dispatch(
+        story="",
+        attempt=0,
+        attempt_id=leader.name,
+        runner=leader.runner,
+        model=leader.model,
+        timeout_s=leader.timeout_s,
+        slot=0,
+    )
+    desk = LeadDesk(order.terms, order.wave, nobody, checkout, emit, cancel, door=str(door.path))
+    desk.logs.mkdir(parents=True, exist_ok=True)
+    command = desk.commands / "qloop"
+    write_atomic(command, _shim().encode())
+    command.chmod(0o755)
+    return desk
+
+
+def _shim() -> str:
+    """This very qloop as a command, whatever the agent's PATH and PYTHONPATH are."""
+    words = shlex.join([sys.executable, "-P", "-m", "qloop"])
+    library = shlex.quote(own_environment()["PYTHONPATH"])
+    return f'#!/bin/sh\nPYTHONPATH={library} exec {words} "$@"\n'

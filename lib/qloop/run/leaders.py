@@ -1,0 +1,35 @@
+"""Which agent leads a wave, where an agent is to. Errors: RunnerUnavailable, BadInput."""
+
+from pathlib import Path
+
+from qloop.agents.manifest import AUTO, SHELL, Manifest
+from qloop.agents.roles import load_role
+from qloop.run.config import Config
+from qloop.run.orders import Leader
+from qloop.run.prepare import Wanted, find_installed, find_manifest
+from qloop.run.routing import route_role
+from qloop.system.errors import RunnerUnavailable
+
+COORDINATOR = "coordinator"
+"""The role of an agent that leads a wave."""
+
+
+def pick_leader(wanted: Wanted, config: Config, root: Path, name: str, timeout_s: float) -> Leader:
+    """The agent that leads a wave for at most *timeout_s*; its work is known by *name*."""
+    route = route_role(COORDINATOR, wanted.wish, config, load_role(COORDINATOR).tier)
+    runner = _runner(route.runner, config, root)
+    return Leader(name=name, runner=runner, model=route.model, timeout_s=timeout_s)
+
+
+def _runner(name: str, config: Config, root: Path) -> Manifest:
+    """The runner of that name; commands cannot lead, so that `shell` counts as `auto`."""
+    if name not in (AUTO, SHELL):
+        return find_manifest(name, f"the {COORDINATOR}", config, root)
+    found = find_installed(config, root)
+    if found is None:
+        raise RunnerUnavailable(
+            "--coordinator-agent needs an agent command line, and none is set up",
+            where="qloop.toml",
+            fix=f"name one in [roles.{COORDINATOR}], or leave the option out",
+        )
+    return found
