@@ -11,6 +11,7 @@ from qloop.run.orders import Hindered
 from qloop.run.pauses import (
     LONGEST_RETRY_S,
     LONGEST_UNREAD_S,
+    RETRY_GROWTH,
     RETRY_S,
     UNCHARGED,
     UNREAD_S,
@@ -103,16 +104,16 @@ def test_a_runner_that_worked_begins_anew() -> None:
     second = pauses.hindered(hindered(Cause.OVERLOAD), NOW, 1.0)
     first = pauses.worked("claude").hindered(hindered(Cause.OVERLOAD), NOW, 1.0)
 
-    assert until(second) == NOW + 2 * RETRY_S
+    assert until(second) == NOW + RETRY_GROWTH * RETRY_S
     assert until(first) == NOW + RETRY_S
 
 
 @given(count=st.integers(1, 200), chance=st.floats(0, 1))
 def test_waits_for_a_service_grow_to_a_limit_and_are_spread(count: int, chance: float) -> None:
-    """Between half and the whole of what doubling gives."""
+    """Between half and the whole of what the last wait makes, several times over."""
     pauses = Pauses(in_a_row={"claude": count - 1})
     wait = (until(pauses.hindered(hindered(Cause.NETWORK), NOW, chance)) or 0) - NOW
-    whole = min(RETRY_S * 2.0 ** (count - 1), LONGEST_RETRY_S)
+    whole = min(RETRY_S * RETRY_GROWTH ** (count - 1), LONGEST_RETRY_S)
 
     assert whole / 2 - 0.001 <= wait <= whole + 0.001
 

@@ -18,10 +18,12 @@ UNREAD_S = 300.0
 """The first wait for a limit whose end cannot be read; doubled each time, to LONGEST_UNREAD_S."""
 LONGEST_UNREAD_S = 3600.0
 RETRY_S = 2.0
-"""The first wait for an overloaded service, half of it by chance; doubled, to LONGEST_RETRY_S.
+"""The first wait for an overloaded service, half of it by chance; then RETRY_GROWTH times as long
+as the last one, to LONGEST_RETRY_S: what keeps a service away for minutes must not use up tries.
 
 A limit that was met again waits as long at least, whatever end it gave.
 """
+RETRY_GROWTH = 4.0
 LONGEST_RETRY_S = 300.0
 
 
@@ -98,7 +100,8 @@ def kept(pauses: Mapping[str, Pause], now_s: float) -> Pauses:
 def _until_s(hindered: Hindered, count: int, now_s: float, chance: float) -> float | None:
     if hindered.cause is Cause.AUTHENTICATION:
         return None
-    retry_s = min(RETRY_S * 2.0 ** min(count - 1, 20), LONGEST_RETRY_S) * (1 + chance) / 2
+    whole_s = min(RETRY_S * RETRY_GROWTH ** min(count - 1, 20), LONGEST_RETRY_S)
+    retry_s = whole_s * (1 + chance) / 2
     given_s = hindered.resets_at_s
     if hindered.cause is not Cause.USAGE_LIMIT:
         return max(now_s + retry_s, given_s or 0.0)
