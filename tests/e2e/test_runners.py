@@ -129,7 +129,7 @@ EXPECTED = {
     *("PATH", "HOME", "USER", "SHELL", "LANG", "LC_MESSAGES", "TERM", "https_proxy"),
     *("SSL_CERT_FILE", "PASS_ME", "PASS_TOO", "TMPDIR"),
     *("QLOOP_STORY", "QLOOP_ATTEMPT", "QLOOP_WAVE", "QLOOP_ROLE", "QLOOP_RUN", "QLOOP_WORKTREE"),
-    *("QLOOP_STORY_FILE", "QLOOP_SLOT", "QLOOP_ATTEMPT_ID"),
+    *("QLOOP_STORY_FILE", "QLOOP_SLOT", "QLOOP_ATTEMPT_ID", "QLOOP_PORT_BASE"),
 }
 """What set-up and gates see; an agent sees the manifest's besides."""
 
