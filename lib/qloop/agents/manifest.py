@@ -55,6 +55,8 @@ class RoleFiles(BaseModel):
     suffix: str = ".md"
     keys: tuple[str, ...] = ("name", "description")
     """What it understands of a role's front matter."""
+    body_key: str | None = None
+    """The key of the prompt in a file that is TOML; None for Markdown with front matter."""
 
 
 class RunnerTable(BaseModel):

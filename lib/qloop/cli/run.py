@@ -164,12 +164,21 @@ def demo(folder: Path | None) -> int:
 
 
 @click.command("init")
+@click.option(
+    "--agents",
+    multiple=True,
+    metavar="NAME",
+    help="Put the role files where this agent command line looks for them (claude, codex, …).",
+)
+@click.option("--force", is_flag=True, help="Replace role files there that differ.")
 @quantum_option
-def init(quantum: Path | None) -> int:
+def init(agents: tuple[str, ...], force: bool, quantum: Path | None) -> int:
     """Prepare this repository: keep qloop's files out of commits, and show what comes next."""
     from qloop.cli.starting import initialise
 
-    return initialise(quantum)
+    if force and not agents:
+        raise click.UsageError("--force goes with --agents")
+    return initialise(quantum, agents, force=force)
 
 
 @click.command("coordinator", hidden=True)

@@ -3,11 +3,14 @@
 import tempfile
 from pathlib import Path
 
+from qloop.agents.manifest import RoleFiles
 from qloop.cli.context import resolve_quantum
 from qloop.repo.checkout import Repository, find_repository
 from qloop.repo.exclude import ensure_excluded
 from qloop.repo.fresh import make_repository
+from qloop.run.config import load_config
 from qloop.run.holder import private_folder
+from qloop.run.role_files import Installed, find_place, install_roles
 from qloop.system.assets import read_asset
 from qloop.system.errors import BadInput
 from qloop.ui import console
@@ -15,10 +18,15 @@ from qloop.ui import console
 DEMO_PRD = "demo.md"
 
 
-def initialise(quantum: Path | None) -> int:
-    """Prepare the repository here; says what was done and what comes next."""
+def initialise(quantum: Path | None, agents: tuple[str, ...], *, force: bool) -> int:
+    """Prepare the repository here; says what was done and what comes next.
+
+    *agents* name the command lines that get role files of their own. Raises BadInput where such
+    a file is there, differs, and *force* does not allow to replace it.
+    """
     repository = find_repository(Path.cwd())
     state_file = resolve_quantum(repository.root, quantum)
+    places = [find_place(name, load_config(repository.root)) for name in agents]
     added = ensure_excluded(repository, state_file)
     private_folder(repository).mkdir(exist_ok=True)
     where = repository.git_dir / "info" / "exclude"
@@ -26,12 +34,27 @@ def initialise(quantum: Path | None) -> int:
         console.say(f".qloop/ and {state_file.name} are kept out of commits ({where})")
     else:
         console.say("this repository is prepared already")
+    _install(repository.root, places, force=force)
     if not state_file.exists():
         console.say("next: write a requirements document, then `qloop --coordinator prd.md`;")
         console.say("`qloop demo` shows a whole run, and its prd.md shows the form")
     else:
         console.say("next: `qloop waves` shows what would run, `qloop run` runs it")
     return 0
+
+
+def _install(root: Path, places: list[RoleFiles], *, force: bool) -> None:
+    kept: list[str] = []
+    for place in places:
+        for name, done in install_roles(root, place, force=force):
+            console.say(f"{name}: {done}")
+            kept += [name] if done is Installed.KEPT else []
+    if kept:
+        raise BadInput(
+            "role files that differ were left as they are",
+            where=", ".join(kept),
+            fix="--force replaces them",
+        )
 
 
 def prepare_demo(folder: Path | None) -> tuple[Repository, Path]:
