@@ -1,14 +1,16 @@
 """`--coordinator-agent`: a wave that an agent leads by the toolkit, and is never believed."""
 
 import json
+import os
 import shlex
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from world import QLOOP, World
+from world import QLOOP, Steps, World, processes_with, wait_until
 
 TWO = ({"id": "A-1"}, {"id": "B-1"})
 GOOD = """
@@ -193,3 +195,25 @@ def test_it_cannot_be_had_without_an_agent(world: World) -> None:
     assert both.code == 64
     assert (none.code, "no" in none.err) == (69, True), none.err
     assert world.statuses() == {"A-1": "pending"}
+
+
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_ended_takes_its_agent_along(world: World, signum: signal.Signals) -> None:
+    """The next run takes the wave's stories up; nothing of the first one is left."""
+    led_by(world, 'touch "$FLAGS/led"; qloop attempt A-1 --start; sleep 600')
+    world.plan({"id": "A-1"})
+    begun: Steps = [["touch", str(world.flags / "on")], ["sleep", 600]]
+    world.agent(A_1=[begun, [["write", "a.txt", "a\n"]]])
+    started = world.start("run", "--coordinator-agent")
+    wait_until((world.flags / "on").exists)
+    os.kill(started.pid, signum)
+    if signum == signal.SIGINT:
+        os.kill(started.pid, signal.SIGTERM)  # at once
+    started.communicate()
+
+    again = world.run()
+
+    assert again.code == 0, again.err
+    assert world.statuses() == {"A-1": "passed"}
+    assert world.worktrees() == []
+    assert not [*processes_with(str(world.flags.parent / "lead.sh"))]

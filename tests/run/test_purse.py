@@ -4,12 +4,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-from qloop.run.purse import Call, Purse
+import pytest
+
+from qloop.agents.reading import Reading, Refusal
+from qloop.agents.usage import Usage
+from qloop.run.orders import Reserved
+from qloop.run.purse import Call, Purse, settled_facts
 from qloop.state.budget import Limits, Refused
 from qloop.state.journal import EventKind, Journal
 from qloop.state.spending import Book, to_micros
 
 LIMIT_USD = 5.0
+REFUSED = (Refusal("429"),)
 SPENDER = """
 import sys
 from pathlib import Path
@@ -96,3 +102,26 @@ def test_an_attempts_agents_are_paid_together_or_not_at_all(tmp_path: Path) -> N
     assert [one.usd for one in granted] == [1.0, 0.25]
     assert isinstance(refused, Refused)
     assert len(purse.journal.events()) == 3
+
+
+@pytest.mark.parametrize(
+    ("reading", "cost"),
+    [
+        (Reading(), (0.5, "estimated")),
+        (Reading(failed=True, refusals=REFUSED), (0.0, "unused")),
+        (Reading(failed=True), (0.5, "estimated")),
+        (
+            Reading(failed=True, refusals=(Refusal("429"),), usage=Usage(cost_usd=0.2)),
+            (0.2, "reported"),
+        ),
+    ],
+)
+def test_a_call_that_was_refused_at_once_cost_nothing(
+    reading: Reading, cost: tuple[float, str]
+) -> None:
+    """What used tokens before a limit came is paid; what nothing is known of, as reserved."""
+    reserved = Reserved(role="implementer", call="c-1", usd=0.5)
+
+    facts = settled_facts(Call("implementer", "claude", None), reserved, reading)
+
+    assert (facts["usd"], facts["source"]) == cost

@@ -110,7 +110,7 @@ class Coordinator:
             try:
                 for _ in self.order.dispatches:
                     dispatch, future, since = ended.get()
-                    self.settled.append(self._settle(dispatch, future, monotonic_s() - since))
+                    self._settle(dispatch, future, monotonic_s() - since)
             except BaseException:
                 self.cancel.set("the coordinator broke off")  # nobody would hear of the others
                 raise
@@ -160,7 +160,7 @@ class Coordinator:
                 self._start = start
             return self._start
 
-    def _settle(self, dispatch: Dispatch, future: Future[Outcome], seconds: float) -> Settled:
+    def _settle(self, dispatch: Dispatch, future: Future[Outcome], seconds: float) -> None:
         """What became of one attempt that ended, told to the driver.
 
         A fault of git or the machine on the way is this story's; the others go on.
@@ -182,8 +182,8 @@ class Coordinator:
             self.records.write_progress(settled)
         except (QloopError, OSError) as exc:
             self.findings.append(f"{dispatch.story}: its progress is not written: {exc}")
+        self.settled.append(settled)
         self.tell(Report(kind="settled", settled=settled))
-        return settled
 
     def _reviewed(self, dispatch: Dispatch, outcome: Outcome) -> Settled:
         """Reviews written, and the attempt landed where they and all else are good."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from qloop.agents.manifest import SHELL
-from qloop.agents.prices import Cost, cost_of
+from qloop.agents.prices import cost_of
 from qloop.agents.reading import Reading
 from qloop.run.desk import Desk
 from qloop.run.orders import Dispatch, Reserved, Terms
@@ -159,15 +159,21 @@ def claim(desk: Desk, call: Call) -> Reserved | None:
 
 
 def settled_facts(call: Call, reserved: Reserved | None, reading: Reading) -> dict[str, Any]:
-    """What the journal notes when a call has ended: its cost and how that is known."""
+    """What the journal notes when a call has ended: its cost and how that is known.
+
+    A call that its service refused before it used anything cost nothing.
+    """
     guess = reserved.usd if reserved is not None else default_micros(call.role) / MICROS
-    cost: Cost = cost_of(reading.usage, reading.model or call.model, guess)
     usage = reading.usage
+    cost = cost_of(usage, reading.model or call.model, guess)
+    usd, source = cost.usd, str(cost.source)
+    if reading.failed and reading.refused is not None and not usage.is_known:
+        usd, source = 0.0, UNUSED
     return {
         **call.facts(reserved.call if reserved is not None else new_call_id()),
         "answered_by": reading.model,
-        "usd": round(cost.usd, 6),
-        "source": cost.source,
+        "usd": round(usd, 6),
+        "source": source,
         "input_tokens": usage.input_tokens,
         "cached_tokens": usage.cached_tokens,
         "output_tokens": usage.output_tokens,
