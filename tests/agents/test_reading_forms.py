@@ -169,6 +169,25 @@ def test_claude_tells_when_a_limit_ends() -> None:
     assert reading.error == "You've hit your 5-hour limit"
 
 
+@pytest.mark.parametrize(
+    ("told", "error"),
+    [
+        ({"is_error": True}, "error_during_execution"),
+        ({"error": "out of credits"}, "out of credits"),
+        ({"error": {"message": "no such model"}}, "no such model"),
+        ({"errors": ["one", "two"]}, "one; two"),
+    ],
+)
+def test_a_result_of_an_error_is_none(told: dict[str, object], error: str) -> None:
+    """Its subtype alone says so; the text stands in one of several places."""
+    reading, _ = read(
+        "claude-stream-json", event(type="result", subtype="error_during_execution", **told)
+    )
+
+    assert (reading.failed, reading.error) == (True, error)
+    assert [one.text for one in reading.refusals] == [error]
+
+
 def test_claude_counts_helpers_and_caches_and_tells_denials() -> None:
     """All models of the call; what came from a cache was read too."""
     models = {

@@ -52,6 +52,20 @@ def test_what_was_told_before_the_run_began_is_its_own(world: World) -> None:
     assert [text.split(maxsplit=1)[1] for text in view.recent] == ["put back"]
 
 
+def test_of_structured_output_the_readable_line_is_shown(world: World) -> None:
+    """What the agent does last, in words, and no JSON."""
+    begin(world)
+    world.tell(EventKind.ATTEMPT_STARTED, story="A", attempt=1, wave="wave-1", runner="claude")
+    world.tell(EventKind.AGENT_STARTED, story="A", attempt=1)
+    readable = b"I look around\n> Bash: ls\n"
+    world.log("A", 1, {"output.log": b'{"type":"user"}\n', "output.readable.log": readable})
+
+    view = BoardReader(world.private, world.quantum).read()
+
+    assert view is not None
+    assert view.cards[0].line == "> Bash: ls"
+
+
 def test_it_follows_the_run(world: World) -> None:
     """Events, the state file and logs are read anew each time."""
     begin(world)

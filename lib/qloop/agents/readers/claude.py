@@ -152,12 +152,15 @@ class ClaudeTale:
     def _error_of(self, value: Json, answer: str) -> str | None:
         """What the result says went wrong; None where nothing did."""
         pattern = self.dialect.error_text
-        texts = [answer, "; ".join(texts_at(value, "errors")), text_at(value, "error", "message")]
-        told = next(filter(None, texts), "")
+        listed = "; ".join(texts_at(value, "errors"))
+        alone = text_at(value, "error") or text_at(value, "error", "message")
+        told = answer or listed or alone
         match = pattern.fullmatch(told) if pattern is not None else None
         if match is not None:
             return match.group(1)
-        return told or text_at(value, "subtype") if value.get("is_error") is True else None
+        subtype = text_at(value, "subtype")
+        failed = value.get("is_error") is True or subtype.startswith("error")
+        return told or subtype if failed else None
 
     def _refuse(self, value: Json, error: str) -> None:
         """Note the error where it came from the model's service: its own have names of theirs."""
