@@ -39,6 +39,17 @@ def test_a_reviewers_prompt_is_about_the_newest_attempt(world: World) -> None:
     assert "| +one" in quality.out
 
 
+def test_a_coordinators_prompt_is_about_the_next_wave(world: World) -> None:
+    """It names the wave and the story."""
+    world.plan({"id": "A-1", "title": "One thing"}, execution={"currentWave": 2})
+
+    shown = world.qloop("prompt", "A-1", "--role", "coordinator")
+
+    assert shown.code == 0, shown.err
+    assert "lead wave-3" in shown.out
+    assert "- A-1: One thing" in shown.out
+
+
 def test_what_there_is_no_prompt_for(world: World) -> None:
     """An unknown story is 65 with the nearest one, an unknown role 64."""
     world.plan({"id": "A-1"})

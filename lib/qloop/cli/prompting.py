@@ -13,6 +13,8 @@ from qloop.repo.line import line_tip
 from qloop.repo.patch import read_patch
 from qloop.run.briefing import Briefing
 from qloop.run.holder import private_folder
+from qloop.run.lead_brief import render_lead
+from qloop.run.leaders import COORDINATOR
 from qloop.run.prepare import find_prd
 from qloop.run.review_brief import PATCH_BYTES, Case, render_brief
 from qloop.state.journal import Event, EventKind, Journal
@@ -32,6 +34,9 @@ def show_prompt(story_id: str, role: str, quantum: Path | None) -> int:
     briefing = Briefing.of_plan(plan, str(prd) if prd is not None else None, repository.root)
     if role == IMPLEMENTER:
         text = briefing.render(story)
+    elif role == COORDINATOR:
+        wave = f"wave-{(plan.execution.current_wave or 0) + 1}"
+        text = render_lead(wave, [story.id], plan, briefing.prd)
     else:
         text = render_brief(role, _case(repository, plan, story, briefing))
     console.result(console.printable(text.rstrip("\n")))

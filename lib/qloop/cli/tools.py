@@ -9,7 +9,7 @@ from qloop.agents.forms import FORMS, TEXT
 from qloop.cli.context import json_option, quantum_option
 
 BLOCK_BYTES = 65_536
-PROMPTED = ("implementer", "spec-reviewer", "quality-reviewer")
+PROMPTED = ("implementer", "spec-reviewer", "quality-reviewer", "coordinator")
 SCHEMAS = ("quantum", "config", "event", "review")
 
 
@@ -139,7 +139,8 @@ def signal_parse(exit_code: int, form: str) -> int:
     type=click.Choice(PROMPTED),
     default=PROMPTED[0],
     show_default=True,
-    help="A reviewer is told of the newest attempt that was kept.",
+    help="A reviewer is told of the newest attempt that was kept, a coordinator of the next wave, "
+    "as if it had this story alone.",
 )
 @quantum_option
 def prompt(story_id: str, role: str, quantum: Path | None) -> int:

@@ -1,5 +1,7 @@
 """What an agent that leads a wave is told of it."""
 
+from collections.abc import Iterable
+
 from qloop.agents.prompt import render_role
 from qloop.plan.model import Plan
 from qloop.run.leaders import COORDINATOR
@@ -8,10 +10,16 @@ from qloop.run.orders import WaveOrder
 
 def lead_brief(order: WaveOrder, plan: Plan) -> str:
     """Its prompt."""
+    ids = [one.story for one in order.dispatches]
+    return render_lead(order.wave, ids, plan, order.terms.place.prd)
+
+
+def render_lead(wave: str, story_ids: Iterable[str], plan: Plan, prd: str | None) -> str:
+    """The same for a wave that was not ordered yet."""
     values = {
-        "wave": order.wave,
-        "stories": "\n".join(_story(plan, one.story) for one in order.dispatches),
-        "prd": order.terms.place.prd or "there is none on this machine",
+        "wave": wave,
+        "stories": "\n".join(_story(plan, one) for one in story_ids),
+        "prd": prd or "there is none on this machine",
     }
     return render_role(COORDINATOR, values)
 
