@@ -110,6 +110,8 @@ def test_an_attempts_agents_are_paid_together_or_not_at_all(tmp_path: Path) -> N
         (Reading(), (0.5, "estimated")),
         (Reading(failed=True, refusals=REFUSED), (0.0, "unused")),
         (Reading(failed=True), (0.5, "estimated")),
+        (Reading(failed=True, refusals=REFUSED, usage=Usage(cost_usd=0.0)), (0.0, "unused")),
+        (Reading(failed=True, refusals=REFUSED * 2, recovered=1), (0.5, "estimated")),
         (
             Reading(failed=True, refusals=(Refusal("429"),), usage=Usage(cost_usd=0.2)),
             (0.2, "reported"),

@@ -167,7 +167,8 @@ def settled_facts(call: Call, reserved: Reserved | None, reading: Reading) -> di
     usage = reading.usage
     cost = cost_of(usage, reading.model or call.model, guess)
     usd, source = cost.usd, str(cost.source)
-    if reading.failed and reading.refused is not None and not usage.is_known:
+    used = usage.input_tokens or usage.output_tokens or usage.cost_usd or reading.recovered
+    if reading.failed and reading.refused is not None and not used:
         usd, source = 0.0, UNUSED
     return {
         **call.facts(reserved.call if reserved is not None else new_call_id()),
