@@ -171,8 +171,9 @@ def test_a_reviewer_that_breaks_off_is_not_the_storys_fault(world: World) -> Non
 
     log = world.story("A-1")["retries"]["failureLog"]
     assert ran.code == 0, ran.err
-    assert [one["phase"] for one in log] == ["review"]
+    assert [one["phase"] for one in log] == ["infra"]
     assert "exit code 3" in log[0]["reason"]
+    assert "The last attempt failed" not in prompt(world, "prompt.md", attempt=2)
     assert world.story("A-1")["retries"].get("attempts", 0) == 0
 
 
@@ -260,6 +261,26 @@ def test_a_run_that_is_killed_during_a_review_is_taken_up(world: World, whom: st
     assert ran.code == 0, ran.err
     assert world.statuses() == {"A-1": "passed"}
     assert world.worktrees() == []
+
+
+def test_a_run_that_is_stopped_during_a_review_keeps_the_work(world: World) -> None:
+    """Uncharged; nothing of the reviewer is left, and the next run lands the story."""
+    started = world.flags / "started"
+    reviewed(world, [[["touch", str(started)], ["sleep", 600]], GOOD])
+    run = world.start("run")
+    wait_until(started.exists)
+
+    stop = world.qloop("stop", "--now")
+    out, err = run.communicate(timeout=60)
+
+    kept = world.refs("refs/qloop/attempts/A-1")
+    assert stop.code == 0, stop.err
+    assert run.returncode == 130, out + err
+    assert world.statuses() == {"A-1": "pending"}
+    assert world.worktrees() == []
+    assert world.files(kept["refs/qloop/attempts/A-1/1"])["out.txt"] == "one\ntwo"
+    assert world.run().code == 0
+    assert world.story("A-1")["retries"].get("attempts", 0) == 0
 
 
 def limited(seconds: int) -> list[Any]:

@@ -70,7 +70,9 @@ def _quoted(text: str) -> str:
 
 def _patch_text(patch: Patch, tip: str) -> str:
     """The patch, each of its lines behind a bar: what it holds can neither end nor begin a part."""
-    text = "\n".join(f"| {line}" for line in patch.text.splitlines()) or "It changes no file."
+    if not patch.text.strip():
+        return "It changes no file."
+    text = "\n".join(f"| {line}" for line in patch.text.splitlines())
     if not patch.left_out_bytes:
         return text
     return (

@@ -186,8 +186,7 @@ def _broken_off(reviewer: Reviewer, answered: Answered, log: str) -> Failed | No
         how = "says itself that its call failed"
     else:
         return None
-    reason = f"the {reviewer.role} ({reviewer.runner.name}) {how}"
-    return Failed(phase=Phase.REVIEW, reason=reason, log=log, charged=False)
+    return Failed.infra(f"the {reviewer.role} ({reviewer.runner.name}) {how}", log)
 
 
 def _is_worth_another(answered: Answered, judged: _Judged) -> bool:
