@@ -187,6 +187,14 @@ SEEN: list[tuple[str, Call, CallClass]] = [
         ),
         CallClass.FAILED,
     ),
+    ("claude, long", structured("claude", Refusal("Prompt is too long", 400)), CallClass.FAILED),
+    (
+        "claude, session",
+        text("Session limit reached ∙ resets 3pm (America/New_York)"),
+        CallClass.USAGE_LIMIT,
+    ),
+    ("claude, opus", text("You've reached your Opus limit ∙ resets 3pm"), CallClass.USAGE_LIMIT),
+    ("claude, extra", text("You're out of extra usage · resets 3pm"), CallClass.USAGE_LIMIT),
     # Codex
     (
         "codex, 429",
@@ -302,6 +310,17 @@ SEEN: list[tuple[str, Call, CallClass]] = [
         text("Usage: qwen [options]\n\nUnknown argument: nope"),
         CallClass.CONFIGURATION,
     ),
+    (
+        "copilot, allowance",
+        text("You have exceeded your premium request allowance. Upgrade to go on."),
+        CallClass.USAGE_LIMIT,
+    ),
+    (
+        "copilot, paced",
+        text("Sorry, you've been rate-limited. Please wait 2 hours before trying again."),
+        CallClass.USAGE_LIMIT,
+    ),
+    ("amp, credits", text("Out of credits. Add some to go on."), CallClass.AUTHENTICATION),
     # mini-swe-agent
     ("mini, 429", text(MINI_429), CallClass.OVERLOAD),
     (

@@ -53,7 +53,8 @@ RULES = (
         Cause.USAGE_LIMIT,
         "usage_limit_reached usage_limit insufficient_quota quota_exceeded terminalquotaerror",
         (),
-        r"usage[ _]limit|hit your (?:[\w-]+ )?limit|exhausted your|request allowance",
+        r"usage[ _]limit|exhausted your|request allowance|out of (?:\w+ )?usage",
+        r"(?:hit|reached|exceeded) your (?:[\w-]+ ){0,2}limit",
         r"\bquota (?:exceeded|exhausted|reached|limit|will reset)|(?:your|current) quota\b",
         r"(?:session|hour|daily|weekly|monthly|spending) limit (?:reached|exceeded)",
         r"limit will reset|insufficient_quota",
@@ -101,8 +102,9 @@ RULES = (
 )
 """In this order, the more telling first: the first that fits decides."""
 
-_PACED = frozenset({429})
+PACED = 429
 _PACED_WORDS = frozenset({"rate_limit", "rate_limit_error", "ratelimiterror"})
+_PACED_TEXT = re.compile(r"rate[ _-]?limit|too many requests", re.IGNORECASE)
 
 
 def find_cause(refusal: Refusal) -> Cause | None:
@@ -115,7 +117,7 @@ def find_cause(refusal: Refusal) -> Cause | None:
         fits = word in rule.words or refusal.status in rule.statuses
         if not (fits or rule.text.search(text)):
             continue
-        paced = refusal.status in _PACED or word in _PACED_WORDS
+        paced = refusal.status == PACED or word in _PACED_WORDS or _PACED_TEXT.search(text)
         if rule.cause is Cause.OVERLOAD and paced and refusal.resets_at_s is not None:
             return Cause.USAGE_LIMIT
         return rule.cause
@@ -129,7 +131,9 @@ _ERROR_LINE = re.compile(
     | error\ when\ talking\ to | failed\ to\ authenticate | unexpected\ status
     | stream\ disconnected | exceeded\ retry\ limit | request\ (?:timed\ out|rejected\ \()
     | the\ api\ provider
-    | you(?:'ve|\ have)?\ (?:hit|exceeded|exhausted|reached|run\ out\ of)\ your
+    | (?:sorry,?\ )?you(?:'ve|\ have)?\ (?:been\ rate
+        | (?:hit|exceeded|exhausted|reached|run\ out\ of)\ your)
+    | (?:you're\ )?out\ of\ (?:credits|(?:\w+\ )?usage) | insufficient\ (?:credits?|balance|funds)
     | (?:[\w-]+\ ){0,3}limit\ (?:reached|exceeded)\b | quota\ exceeded | (?:your\ )?credit\ balance
     | (?:invalid|incorrect|missing)\ (?:\w+\ )?api\ key | not\ logged\ in | please\ run\ /login
     | invalid\ auth\ method | there's\ an\ issue\ with\ the\ selected\ model
