@@ -14,7 +14,7 @@ from qloop.plan.document import parse_document, render_document
 from qloop.plan.model import Json, Plan, parse_plan
 from qloop.plan.outline import outline_of
 from qloop.state.ownership import DRIVER, NotOwner, coordinator_of
-from qloop.state.parts import read_outline, read_part
+from qloop.state.parts import Outliner, read_part
 from qloop.state.store import Store
 from state.documents import document, new_store, story
 
@@ -79,7 +79,7 @@ def test_any_plan_is_taken_apart_and_joined(value: Plan, data: st.DataObject) ->
     assert (part is None) == (not ids)
     if part is not None:
         assert part.render() == text
-        assert read_outline(text) == outline_of(value)
+        assert Outliner().read(text) == outline_of(value)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_any_plan_is_taken_apart_and_joined(value: Plan, data: st.DataObject) ->
 def test_another_form_is_no_part(text: str) -> None:
     """What qloop did not write, or what has no stories, is read as a whole."""
     assert read_part(text.encode("utf-8", "surrogatepass"), ["US-1"]) is None
-    assert read_outline(text.encode("utf-8", "surrogatepass")) is None
+    assert Outliner().read(text.encode("utf-8", "surrogatepass")) is None
 
 
 @pytest.fixture

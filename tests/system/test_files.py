@@ -141,3 +141,16 @@ def test_an_optional_file_may_be_missing(tmp_path: Path) -> None:
     assert read_optional(tmp_path / "file" / "none") is None
     with pytest.raises(IsADirectoryError):
         read_optional(tmp_path)
+
+
+def test_holds_compares_without_reading_it_all(tmp_path: Path) -> None:
+    """The same bytes, not fewer, more or others; a file that is not there holds nothing."""
+    data = bytes(range(256)) * 3000
+    path = tmp_path / "file"
+    path.write_bytes(data)
+
+    assert files.holds(path, data)
+    assert not files.holds(path, data[:-1])
+    assert not files.holds(path, data + b"x")
+    assert not files.holds(path, b"x" + data[1:])
+    assert not files.holds(tmp_path / "missing", b"")

@@ -85,7 +85,7 @@ def run_in(
         raise
     if not as_json:
         reasons = (*done.ending.reasons, *_hints(done.ending.signal, done.plan.branch_name))
-        show_summary(done.plan, done.events, done.ending.signal, reasons)
+        show_summary(done.plan, done.head, done.events, done.ending.signal, reasons)
     return console.fail(done.ending.error) if done.ending.error else done.ending.exit_code
 
 

@@ -114,20 +114,23 @@ class Driver:
     def _dispatch(self, selector: selectors.BaseSelector) -> None:
         """Start waves while there are stories and slots for them."""
         while self._may_dispatch():
-            plan = self.opened.plan()
-            stories = next_wave(
+            plan = self.opened.outline()
+            picked = next_wave(
                 plan,
                 free_slots=1 if self.source.one_by_one else self.slots.free,
                 running=self._at_work(),
                 excluded={*self.stopped, *self.pausing.held(plan)},
             )
-            if not stories:
+            if not picked:
                 return
             if not self.gated:
-                self.waiting = gate_base(self.opened, plan, self.interrupts.cancel)
+                whole = self.opened.chosen(())
+                self.waiting = gate_base(self.opened, whole, self.interrupts.cancel)
                 self.gated = True
                 self.on_progress()
                 continue
+            part = self.opened.chosen([one.id for one in picked])
+            stories = [story for one in picked if (story := part.story(one.id)) is not None]
             refused = dispatch.find_refused(self.opened, stories)
             if refused:
                 self.stopped |= refused
@@ -136,7 +139,7 @@ class Driver:
             self.stopped |= found.stopped
             self.unpaid |= found.stopped.keys()
             if found.granted:
-                self._start(selector, plan, stories, found.granted)
+                self._start(selector, part, stories, found.granted)
             elif found.refused is not None:
                 if not (self.waves and found.refused.may_change):
                     self.waiting = f"{found.refused.text}; {RAISE_IT}"
@@ -163,7 +166,7 @@ class Driver:
         """On the monotonic clock, when more can start because a pause ends; None for never."""
         if not self.pausing.pauses.by_runner or not self._may_go_on():
             return None
-        return self.pausing.next_end(self.opened.plan(), self.stopped)
+        return self.pausing.next_end(self.opened.outline(), self.stopped)
 
     def _wait(self, selector: selectors.BaseSelector) -> None:
         """Sleep until something happens or a limit is reached, then act on it."""
@@ -276,7 +279,7 @@ class Driver:
         return [story for wave in self.waves.values() for story in wave.unsettled]
 
     def _ending(self) -> Ending:
-        plan = self.opened.plan()
+        plan = self.opened.outline()
         halt = Halt(
             interrupted=self.interrupts.count > 0,
             refused=self.pausing.refused,

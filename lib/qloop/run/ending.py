@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from qloop.plan.dag import blockers, next_wave, standing
-from qloop.plan.model import Plan
+from qloop.plan.likeness import AnyPlan, AnyStory
 from qloop.system.errors import QloopError
 
 
@@ -42,7 +42,7 @@ class Halt:
     """Whether it may start another, as far as waves are counted."""
 
 
-def conclude(plan: Plan, halt: Halt) -> Ending:
+def conclude(plan: AnyPlan[AnyStory], halt: Halt) -> Ending:
     """The end of a run whose plan stands so."""
     if halt.interrupted:
         return Ending("INTERRUPTED", 130, ("`qloop run` goes on from here",))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qloop.plan.model import Plan
+from qloop.plan.outline import Outline
 from qloop.repo.checkout import Repository
 from qloop.run import dispatch, prepare
 from qloop.run.closing import close_run
@@ -28,7 +29,9 @@ class Done:
     """A run that ended: what it came to, the plan at its end, and its events."""
 
     ending: Ending
-    plan: Plan
+    plan: Outline
+    head: Plan
+    """The plan without its stories."""
     events: tuple[Event, ...]
 
 
@@ -59,12 +62,12 @@ def _run(
     on_progress: Callable[[], None],
     on_interrupt: Callable[[int], None],
 ) -> Done:
-    plan = opened.plan()
+    plan, outline = opened.chosen(()), opened.outline()
     parallel = prepare.max_parallel(plan, opened.wanted, opened.config)
     opened.journal.append(
         EventKind.RUN_STARTED,
         branch=opened.terms.place.branch,
-        stories=len(plan.stories),
+        stories=len(outline.stories),
         max_parallel=parallel,
         base=opened.terms.place.base,
         notes=opened.notes,
@@ -79,17 +82,18 @@ def _run(
         counter=dispatch.read_counter(opened),
         source=_source(opened, forks),
         pausing=take_up(opened),
-        stopped=_left_out(plan, opened.wanted.only),
+        stopped=_left_out(outline, opened.wanted.only),
     )
     ending = close_run(opened, _narrowed(driver.run(), opened.wanted.only))
     return Done(
         ending=ending,
-        plan=opened.plan(),
+        plan=opened.outline(),
+        head=opened.chosen(()),
         events=tuple(opened.journal.events(opened.terms.run_id)),
     )
 
 
-def _left_out(plan: Plan, only: str | None) -> dict[str, str]:
+def _left_out(plan: Outline, only: str | None) -> dict[str, str]:
     """Stories that may not start where one alone may."""
     others = (story.id for story in plan.stories if only is not None and story.id != only)
     return dict.fromkeys(others, "was not asked for")

@@ -4,19 +4,16 @@ Errors: those of `prepare`, and whatever the state file or the repository cannot
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from qloop.plan.document import load_document
-from qloop.plan.model import Plan
+from qloop.plan.model import Plan, parse_plan
+from qloop.plan.outline import Outline, outline_of
 from qloop.plan.validate import check_plan
-from qloop.repo.checkout import (
-    Repository,
-    check_git_version,
-    head_commit,
-)
+from qloop.repo.checkout import Repository, check_git_version, head_commit
 from qloop.repo.exclude import ensure_excluded
 from qloop.repo.line import ensure_line, write_lease
 from qloop.repo.names import workspace_base
@@ -33,6 +30,7 @@ from qloop.run.remarks import find_remarks
 from qloop.state.journal import EventKind, Journal
 from qloop.state.ownership import DRIVER, PLAN
 from qloop.state.store import Store, store_for
+from qloop.system.apart import run_apart
 from qloop.system.cancel import Cancel
 from qloop.system.errors import BadInput, Faults, InputMissing, PersonNeeded
 
@@ -65,6 +63,15 @@ class Opened:
     def private(self) -> Path:
         """The `.qloop` folder."""
         return Path(self.terms.place.private)
+
+    def outline(self) -> Outline:
+        """The graph as it stands now, a person's edits included."""
+        found = self.store.outline()
+        return outline_of(self.plan()) if found is None else found
+
+    def chosen(self, stories: Collection[str]) -> Plan:
+        """The plan with these stories alone, as it stands now."""
+        return parse_plan(self.store.part(stories))
 
     def plan(self) -> Plan:
         """The plan as it stands now, a person's edits included."""
@@ -101,7 +108,9 @@ def open_run(
         if not wanted.accept_prd_change:
             prepare.check_prd(plan, prd)
         place = _place(repository, private, base, quantum, prd, plan)
-        bounds = check_agents(plan, wanted, config, place)
+        bounds = run_apart(
+            lambda: check_agents(check_plan(store.read(), str(quantum)), wanted, config, place)
+        )
         opened = _open(repository, store, journal, config, wanted, place, lock)
         remarks = [prd.warning] if prd.warning else []
         opened.notes += [*notes, *remarks, *bounds, *find_remarks(repository, place)]
@@ -159,16 +168,25 @@ def _succeed(private: Path, journal: Journal, base: Path, mode: str) -> holder.H
 def _take_plan(
     repository: Repository, quantum: Path, given_prd: Path | None, journal: Journal
 ) -> tuple[Store, Plan, list[str]]:
-    """The state file as the run takes it up; made from the document where it is missing."""
+    """The state file as the run takes it up; made from the document where it is missing.
+
+    The plan comes without its stories, which take much memory.
+    """
     ensure_excluded(repository, quantum)
     store = store_for(
         quantum,
         repository.root,
         lambda text: _note(journal, text),
     )
+    notes = run_apart(lambda: _adopt(store, quantum, repository.root, given_prd))
+    return store, parse_plan(store.part(())), notes
+
+
+def _adopt(store: Store, quantum: Path, root: Path, given_prd: Path | None) -> list[str]:
+    """Make the state file where it is missing, check it, take it over; what there is to say."""
     notes: list[str] = []
     if not quantum.exists() and given_prd is not None:
-        made = make_plan(given_prd, repository.root)
+        made = make_plan(given_prd, root)
         check_plan(made, str(given_prd))
         store.replace(made)
         notes.append(f"made the plan {quantum.name} from {given_prd.name}")
@@ -181,7 +199,8 @@ def _take_plan(
         )
     _check_first(quantum)
     notes += store.adopt()
-    return store, check_plan(store.read(), str(quantum)), notes
+    check_plan(store.read(), str(quantum))
+    return notes
 
 
 def _note(journal: Journal, text: str) -> None:
@@ -265,10 +284,14 @@ def _write_wishes(opened: Opened, prd: Prd) -> None:
     """What the command line wants to stand in the file."""
     wanted = opened.wanted
     if wanted.max_retries is not None:
-        with opened.store.transaction(DRIVER) as draft:
-            for story in draft["stories"]:
-                retries = dict(story.get("retries") or {})
-                story["retries"] = {**retries, "maxAttempts": wanted.max_retries}
+        most = wanted.max_retries
+        run_apart(lambda: _set_most_attempts(opened.store, most))
     if wanted.accept_prd_change and prd.hash is not None:
-        with opened.store.transaction(PLAN) as draft:
+        with opened.store.transaction(PLAN, ()) as draft:
             draft["prdHash"] = prd.hash
+
+
+def _set_most_attempts(store: Store, most: int) -> None:
+    with store.transaction(DRIVER) as draft:
+        for story in draft["stories"]:
+            story["retries"] = {**(story.get("retries") or {}), "maxAttempts": most}

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from qloop.agents.hindrances import Cause
 from qloop.plan.dag import ready
-from qloop.plan.model import Plan, Story
+from qloop.plan.model import Story
+from qloop.plan.outline import Outline
 from qloop.run.call_end import PASSING
 from qloop.run.opening import Opened
 from qloop.run.orders import Failed, Hindered, Settled
@@ -86,19 +87,21 @@ class Pausing:
         for runner in over:
             self.opened.journal.append(EventKind.RUNNER_RESUMED, runner=runner)
 
-    def held(self, plan: Plan) -> dict[str, Pause]:
+    def held(self, plan: Outline) -> dict[str, Pause]:
         """The ready stories of which an agent pauses and has no stand-in, and the pause."""
         if not self.pauses.by_runner:
             return {}
         names: dict[tuple[object, ...], tuple[str, ...]] = {}
         found = {}
-        for story in ready(plan):
+        order = [one.id for one in ready(plan)]
+        stories = {one.id: one for one in self.opened.chosen(order).stories}
+        for story in (stories[name] for name in order if name in stories):
             paused = [one for one in self._runners_of(story, names) if self.pauses.is_paused(one)]
             if paused:
                 found[story.id] = self.pauses.by_runner[paused[0]]
         return found
 
-    def next_end(self, plan: Plan, excluded: Container[str]) -> float | None:
+    def next_end(self, plan: Outline, excluded: Container[str]) -> float | None:
         """On the monotonic clock, when a pause ends that stories wait for; None for never.
 
         With `--no-wait` nobody waits for a usage limit, but for what passes soon.
@@ -115,7 +118,7 @@ class Pausing:
     def _is_waited_for(self, pause: Pause) -> bool:
         return pause.cause != Cause.USAGE_LIMIT or not self.opened.wanted.no_wait
 
-    def reasons(self, plan: Plan, excluded: Container[str]) -> tuple[str, ...]:
+    def reasons(self, plan: Outline, excluded: Container[str]) -> tuple[str, ...]:
         """Why stories are held back that could run otherwise, a sentence for each runner."""
         held = {story: one for story, one in self.held(plan).items() if story not in excluded}
         pauses = {pause.runner: pause for pause in held.values()}

@@ -117,8 +117,7 @@ def correct_stories(
 ) -> list[str]:
     """Settle stories that a dead run left in_progress by what is true in git."""
     started = last_attempts(events, branch)
-    document = store.read()
-    open_ids = [one["id"] for one in document["stories"] if one.get("status") == "in_progress"]
+    open_ids = _at_work(store)
     landed = {
         story_id: commit
         for story_id in open_ids
@@ -135,6 +134,13 @@ def correct_stories(
         else f"{story_id}: was at work when the run died, is ready again"
         for story_id in open_ids
     ]
+
+
+def _at_work(store: Store) -> list[str]:
+    outline = store.outline()
+    if outline is not None:
+        return [one.id for one in outline.stories if one.status is Status.IN_PROGRESS]
+    return [one["id"] for one in store.read()["stories"] if one.get("status") == "in_progress"]
 
 
 def tidy_workspaces(repository: Repository, is_dead: Callable[[str], bool], why: str) -> list[str]:
@@ -171,7 +177,7 @@ def _salvage_leftover(repository: Repository, workspace: Workspace, why: str) ->
 def _correct(
     store: Store, open_ids: list[str], landed: dict[str, str], started: dict[str, Started]
 ) -> None:
-    with store.transaction(DRIVER) as draft:
+    with store.transaction(DRIVER, open_ids) as draft:
         for story in draft["stories"]:
             if story.get("id") not in open_ids:
                 continue

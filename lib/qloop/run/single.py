@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qloop.plan.dag import blockers
-from qloop.plan.model import Plan, Status
+from qloop.plan.likeness import AnyPlan, AnyStory
+from qloop.plan.values import Status
 from qloop.repo.checkout import Repository
 from qloop.run import holder
 from qloop.run.engine import run_whole
@@ -43,9 +44,9 @@ def attempt_story(repository: Repository, quantum: Path, story: str) -> AttemptR
     return found
 
 
-def why_not(plan: Plan, story_id: str, reasons: Sequence[str] = ()) -> str:
+def why_not(plan: AnyPlan[AnyStory], story_id: str, reasons: Sequence[str] = ()) -> str:
     """Why no attempt at a story was made, for people."""
-    story = plan.story(story_id)
+    story = next((one for one in plan.stories if one.id == story_id), None)
     if story is None:
         return f"{story_id} is no longer in the plan"
     if story.status is Status.PASSED:

@@ -64,6 +64,10 @@ class Generations:
         """The bytes of a kept generation."""
         return self._file(stamp).read_bytes()
 
+    def holds(self, stamp: str, data: bytes) -> bool:
+        """Whether a kept generation has just these bytes."""
+        return files.holds(self._file(stamp), data)
+
     def recover(self, disk: bytes | None) -> None:
         """Finish or forget a write that was cut short; *disk* is what the state file holds."""
         for name in self._names():
@@ -97,14 +101,14 @@ class Generations:
 
     def _replace(self, expected: bytes | None) -> Swap:
         following = self._folder / _NEXT
-        found = settled(lambda: files.read_optional(self._path), expected)
+        found = settled(lambda: _read(self._path, expected), expected)
         if found != expected:
             return Swap(found, replaced=False)
         if expected is None or not exchange(following, self._path):
             following.replace(self._path)
             return Swap(expected, replaced=True)
         # An editor may have put another file there since, or be writing to this one just now.
-        found = settled(following.read_bytes, expected)
+        found = settled(lambda: _read(following, expected), expected)
         following.unlink()
         return Swap(found, replaced=True)
 
@@ -151,6 +155,13 @@ def settled(read: Callable[[], bytes | None], expected: bytes | None = None) -> 
         time.sleep(_SETTLING_ROUND_S)
         data = read()
     return data
+
+
+def _read(path: Path, expected: bytes | None) -> bytes | None:
+    """What *path* holds; no second copy where that is *expected*."""
+    if expected is not None and files.holds(path, expected):
+        return expected
+    return files.read_optional(path)
 
 
 def _is_json(data: bytes) -> bool:

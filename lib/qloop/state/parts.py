@@ -5,6 +5,7 @@ end within a text. So a story begins and ends with a line that stands nowhere el
 is not asked for stays the bytes that it was.
 """
 
+import hashlib
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import orjson
 from qloop.plan.document import render_document
 from qloop.plan.glance import find_story_outline, join_outline
 from qloop.plan.memory import collector_paused
-from qloop.plan.outline import Outline
+from qloop.plan.outline import Outline, StoryOutline
 from qloop.plan.values import Json
 
 _OPENED = b'\n  "stories": ['
@@ -68,20 +69,35 @@ def read_part(data: bytes, ids: Collection[str]) -> Part | None:
     return Part(data, spans, region, _document(data, region, spans))
 
 
-def read_outline(data: bytes) -> Outline | None:
-    """The outline of the document; None where there is any doubt about it.
+class Outliner:
+    """Reads outlines of one file as it changes, and of its stories only those that did."""
 
-    One story after the other is read, and let go.
-    """
-    region = find_region(data)
-    if region is None:
-        return None
-    try:
-        with collector_paused():
-            stories = (find_story_outline(_load(data[a:b])) for a, b in story_spans(data, region))
-            return join_outline(read_fields(data, region), stories)
-    except ValueError:
-        return None
+    def __init__(self) -> None:
+        self._known: dict[bytes, StoryOutline] = {}
+        """By the digest of their bytes."""
+
+    def read(self, data: bytes) -> Outline | None:
+        """The outline of the document; None where there is any doubt about it.
+
+        One story after the other is read, and let go.
+        """
+        region = find_region(data)
+        if region is None:
+            return None
+        former, self._known = self._known, {}
+        try:
+            with collector_paused():
+                stories = (self._story(data[a:b], former) for a, b in story_spans(data, region))
+                return join_outline(read_fields(data, region), stories)
+        except ValueError:
+            return None
+
+    def _story(self, part: bytes, former: dict[bytes, StoryOutline]) -> StoryOutline | None:
+        digest = hashlib.blake2b(part, digest_size=16).digest()
+        story = former.get(digest) or find_story_outline(_load(part))
+        if story is not None:
+            self._known[digest] = story
+        return story
 
 
 def find_region(data: bytes) -> Span | None:

@@ -22,7 +22,7 @@ from qloop.state.generations import Generations, Swap, next_stamp, settled
 from qloop.state.locking import StateLocked as StateLocked
 from qloop.state.locking import locked
 from qloop.state.ownership import Writer, check_ownership
-from qloop.state.parts import Part, read_outline, read_part
+from qloop.state.parts import Outliner, Part, read_part
 from qloop.state.repair import Judge, Repair, load_own
 from qloop.state.snapshot import Snapshot
 from qloop.system import clock, files
@@ -69,6 +69,7 @@ class Store:
         self._generations = Generations(private / "generations", path)
         self._judge = Judge(path.name, self._generations)
         self._known: _Version | None = None
+        self._outliner = Outliner()
         self._seen: tuple[str, bytes] | None = None
         """The last generation's stamp and digest, where the file was seen to hold it."""
 
@@ -146,7 +147,7 @@ class Store:
         """What the graph knows of the last generation; None where it stands to be repaired."""
         with self._locked():
             found = self._begin_part(())
-        return None if found is None else read_outline(found.data)
+        return None if found is None else self._outliner.read(found.data)
 
     def _locked(self) -> AbstractContextManager[None]:
         return locked(self.path, self.private, LOCK_TIMEOUT_S)
@@ -159,7 +160,7 @@ class Store:
         if disk is None or stamp is None:
             return None
         seen = (stamp, hashlib.sha256(disk).digest())
-        if self._seen != seen and self._generations.load(stamp) != disk:
+        if self._seen != seen and not self._generations.holds(stamp, disk):
             return None
         self._seen = seen
         return read_part(disk, stories)

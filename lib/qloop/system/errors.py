@@ -4,7 +4,7 @@ An error says what is wrong, where, and what to do about it; the command line pr
 on standard error and exits with the class's code.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class QloopError(Exception):
@@ -17,6 +17,10 @@ class QloopError(Exception):
         self.where = where
         self.fix = fix
         super().__init__(", ".join(part for part in (what, where, fix) if part))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """How it goes from one process to another: whole, whatever its class asks for."""
+        return _remake, (type(self), self.args, self.__dict__)
 
 
 class PersonNeeded(QloopError):
@@ -75,3 +79,10 @@ class Faults(BadInput):
     ) -> None:
         super().__init__(what, where=where, fix=fix)
         self.faults = faults
+
+
+def _remake(kind: type[QloopError], args: tuple[Any, ...], fields: dict[str, Any]) -> QloopError:
+    made = kind.__new__(kind, *args)
+    made.args = args
+    made.__dict__.update(fields)
+    return made

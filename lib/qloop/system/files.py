@@ -13,6 +13,9 @@ from pathlib import Path
 _BLOCK_BYTES = 65_536
 
 
+_BLOCK_BYTES = 262_144
+
+
 class Held(Exception):
     """The lock is held by another process."""
 
@@ -103,6 +106,21 @@ def read_optional(path: Path) -> bytes | None:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def holds(path: Path, data: bytes) -> bool:
+    """Whether *path* holds just these bytes, seen without a second copy of them in memory."""
+    view = memoryview(data)
+    try:
+        with path.open("rb") as file:
+            at = 0
+            while block := file.read(_BLOCK_BYTES):
+                if view[at : at + len(block)] != block:
+                    return False
+                at += len(block)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return at == len(data)
 
 
 def _mode_of(path: Path) -> int:

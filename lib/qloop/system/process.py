@@ -136,6 +136,15 @@ def adopt(pid: int) -> None:
         _own.add(pid)
 
 
+def fork() -> int:
+    """Fork this process: 0 in the child, here its pid, whose end is read with `wait_status`."""
+    with _starting:
+        pid = os.fork()
+        if pid:
+            _own.add(pid)
+    return pid
+
+
 def kill(pid: int) -> None:
     """Kill a child that `start` started and nobody has reaped yet, and reap it."""
     os.kill(pid, signal.SIGKILL)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from qloop.agents.signals import render_signal
+from qloop.plan.likeness import AnyPlan, AnyStory
 from qloop.plan.model import Plan
 from qloop.state.journal import Event
 from qloop.state.report import StoryReport, build_report
@@ -14,8 +15,17 @@ from qloop.ui.findings import count_findings
 COLUMNS = ("story", "title", "status", "wave", "attempts", "time", "cost")
 
 
-def show_summary(plan: Plan, events: Sequence[Event], signal: str, reasons: Sequence[str]) -> None:
-    """The summary table, the reasons, what no command judged, and the run's signal."""
+def show_summary(
+    plan: AnyPlan[AnyStory],
+    head: Plan,
+    events: Sequence[Event],
+    signal: str,
+    reasons: Sequence[str],
+) -> None:
+    """The summary table, the reasons, what no command judged, and the run's signal.
+
+    *head* is the plan without its stories.
+    """
     report = build_report(plan, events)
     console.table(COLUMNS, [_row(story) for story in report.stories])
     costs = [story for story in report.stories if story.cost_usd is not None]
@@ -27,7 +37,7 @@ def show_summary(plan: Plan, events: Sequence[Event], signal: str, reasons: Sequ
     if unverified:
         which = "every story" if len(unverified) == len(report.stories) else ", ".join(unverified)
         console.say(f"unverified, no verify or no quality command judged it: {which}")
-    found = count_findings(plan, events)
+    found = count_findings(head, events)
     if found:
         console.say(found)
     console.result(render_signal(signal))
