@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from qloop.system.files import Held, locked, open_locked, read_blocks, read_optional, write_atomic
+from qloop.system.files import (
+    Held,
+    holds,
+    locked,
+    open_locked,
+    read_blocks,
+    read_optional,
+    write_atomic,
+)
 from system.conftest import Zoo, until
 
 
@@ -149,8 +157,8 @@ def test_holds_compares_without_reading_it_all(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(data)
 
-    assert files.holds(path, data)
-    assert not files.holds(path, data[:-1])
-    assert not files.holds(path, data + b"x")
-    assert not files.holds(path, b"x" + data[1:])
-    assert not files.holds(tmp_path / "missing", b"")
+    assert holds(path, data)
+    assert not holds(path, data[:-1])
+    assert not holds(path, data + b"x")
+    assert not holds(path, b"x" + data[1:])
+    assert not holds(tmp_path / "missing", b"")

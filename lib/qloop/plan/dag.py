@@ -119,7 +119,7 @@ def blockers(plan: AnyPlan[AnyStory], excluded: Collection[str] = ()) -> dict[st
     while queue:
         name = queue.popleft()
         for story in dependants.get(name, ()):
-            if story.id not in root_of and _is_waiting(story):
+            if story.id not in root_of and is_waiting(story):
                 root_of[story.id] = root_of[name]
                 waits_for[story.id] = name
                 queue.append(story.id)
@@ -148,7 +148,7 @@ class _Preview:
     """
 
     def __init__(self, plan: AnyPlan[AnyStory]) -> None:
-        self._order = _in_order(plan, [s for s in plan.stories if _is_waiting(s) or _is_busy(s)])
+        self._order = _in_order(plan, [s for s in plan.stories if is_waiting(s) or _is_busy(s)])
         self._place = {story.id: place for place, story in enumerate(self._order)}
         self._ground = Ground(plan.file_conflicts)
         passed = _passed(plan)
@@ -202,10 +202,10 @@ def _in_order(plan: AnyPlan[S], stories: list[S]) -> list[S]:
 
 
 def _is_ready(story: AnyStory, passed: set[str]) -> bool:
-    return _is_waiting(story) and passed.issuperset(story.depends_on)
+    return is_waiting(story) and passed.issuperset(story.depends_on)
 
 
-def _is_waiting(story: AnyStory) -> bool:
+def is_waiting(story: AnyStory) -> bool:
     """Whether the story may run as soon as its dependencies allow."""
     if story.status is Status.FAILED:
         return story.attempts < story.max_attempts
@@ -236,11 +236,11 @@ def _find_end(story: AnyStory, barred: set[str]) -> str | None:
     """Why nothing comes of a story whatever the others do, or None where something may."""
     if story.status in (Status.BLOCKED, Status.STALE):
         return f"is {story.status}"
-    if story.status is Status.FAILED and not _is_waiting(story):
+    if story.status is Status.FAILED and not is_waiting(story):
         if 0 < story.attempts == story.max_attempts:
             return f"failed {story.attempts} of {story.max_attempts} attempts"
         return f"failed after {story.attempts} attempts, where {story.max_attempts} are allowed"
-    return "was given up in this run" if story.id in barred and _is_waiting(story) else None
+    return "was given up in this run" if story.id in barred and is_waiting(story) else None
 
 
 def _chain(name: str, waits_for: dict[str, str], root: str) -> str:

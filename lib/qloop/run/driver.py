@@ -9,8 +9,9 @@ import selectors
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from qloop.plan.dag import next_wave
+from qloop.plan.frontier import Frontier
 from qloop.plan.model import Phase, Plan, Story
+from qloop.plan.outline import StoryOutline
 from qloop.run import dispatch, ledger
 from qloop.run.affording import afford
 from qloop.run.base import gate_base
@@ -52,6 +53,8 @@ class Driver:
     source: Source
     """Where the processes come from that work on waves."""
     pausing: Pausing
+    frontier: Frontier[StoryOutline]
+    """What may start."""
     waves: dict[str, Wave] = field(default_factory=dict)
     """Those at work, by id."""
     started: int = 0
@@ -115,8 +118,8 @@ class Driver:
         """Start waves while there are stories and slots for them."""
         while self._may_dispatch():
             plan = self.opened.outline()
-            picked = next_wave(
-                plan,
+            self.frontier.follow(plan)
+            picked = self.frontier.next_wave(
                 free_slots=1 if self.source.one_by_one else self.slots.free,
                 running=self._at_work(),
                 excluded={*self.stopped, *self.pausing.held(plan)},

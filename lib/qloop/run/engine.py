@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from qloop.plan.frontier import Frontier
 from qloop.plan.model import Plan
 from qloop.plan.outline import Outline
 from qloop.repo.checkout import Repository
@@ -82,6 +83,7 @@ def _run(
         counter=dispatch.read_counter(opened),
         source=_source(opened, forks),
         pausing=take_up(opened),
+        frontier=Frontier(outline),
         stopped=_left_out(outline, opened.wanted.only),
     )
     ending = close_run(opened, _narrowed(driver.run(), opened.wanted.only))

@@ -13,9 +13,6 @@ from pathlib import Path
 _BLOCK_BYTES = 65_536
 
 
-_BLOCK_BYTES = 262_144
-
-
 class Held(Exception):
     """The lock is held by another process."""
 
