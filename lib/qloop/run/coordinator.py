@@ -26,7 +26,6 @@ from qloop.run.desk import Emit
 from qloop.run.executor import local_executor
 from qloop.run.lander import Lander, state_paths
 from qloop.run.lead import Lead
-from qloop.run.lead_brief import lead_brief
 from qloop.run.lead_wishes import Wishes
 from qloop.run.orders import (
     AttemptOrder,
@@ -124,8 +123,8 @@ class Coordinator:
             return
         wishes = Wishes(self.order, self.store, self.journal, begin, self.settled)
         emit = partial(self._journal, dispatch=None)
-        brief = lead_brief(self.order, parse_plan(self.store.part(self._stories)))
-        self.lead = Lead(self.order, leader, brief, wishes, emit, self.cancel)
+        plan = parse_plan(self.store.part(self._stories))
+        self.lead = Lead(self.order, leader, plan, wishes, emit, self.cancel)
         self.lead.start()
 
     def _attempt(self, dispatch: Dispatch, watch: Watch) -> Outcome:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from qloop.plan.model import Plan
 from qloop.repo.breach import find_changes, keep_and_undo
 from qloop.repo.checkout import Repository
 from qloop.repo.line import line_tip
@@ -20,6 +21,7 @@ from qloop.repo.settings import PersonSettings
 from qloop.repo.trace import read_trace
 from qloop.run.agent_call import AgentCall, call_agent
 from qloop.run.desk import Emit
+from qloop.run.lead_brief import lead_brief
 from qloop.run.lead_desk import LeadDesk, lead_desk
 from qloop.run.lead_door import Door, open_door
 from qloop.run.lead_wishes import Wishes
@@ -40,7 +42,8 @@ class Lead:
 
     order: WaveOrder
     leader: Leader
-    prompt: str
+    plan: Plan
+    """With the wave's stories at least."""
     wishes: Wishes
     emit: Emit
     """Journals an event of the wave."""
@@ -115,12 +118,12 @@ class Lead:
         leader = self.leader
         return AgentCall(
             role=COORDINATOR,
-            prompt=self.prompt,
+            prompt=lead_brief(self.order, self.plan, desk.qloop),
             runner=leader.runner,
             model=leader.model,
             timeout_s=leader.timeout_s,
             cwd=desk.workspace.tree,
-            checks=("qloop",),
+            checks=("qloop", str(desk.qloop)),
             log_name=f"{self.order.wave}.log",
         )
 

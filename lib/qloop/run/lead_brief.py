@@ -1,22 +1,28 @@
 """What an agent that leads a wave is told of it."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from qloop.agents.prompt import render_role
 from qloop.plan.model import Plan
 from qloop.run.leaders import COORDINATOR
 from qloop.run.orders import WaveOrder
 
+ON_PATH = Path("qloop")
 
-def lead_brief(order: WaveOrder, plan: Plan) -> str:
-    """Its prompt."""
+
+def lead_brief(order: WaveOrder, plan: Plan, qloop: Path) -> str:
+    """Its prompt; *qloop* is where the command lies."""
     ids = [one.story for one in order.dispatches]
-    return render_lead(order.wave, ids, plan, order.terms.place.prd)
+    return render_lead(order.wave, ids, plan, order.terms.place.prd, qloop)
 
 
-def render_lead(wave: str, story_ids: Iterable[str], plan: Plan, prd: str | None) -> str:
+def render_lead(
+    wave: str, story_ids: Iterable[str], plan: Plan, prd: str | None, qloop: Path = ON_PATH
+) -> str:
     """The same for a wave that was not ordered yet."""
     values = {
+        "qloop": str(qloop),
         "wave": wave,
         "stories": "\n".join(_story(plan, one) for one in story_ids),
         "prd": prd or "there is none on this machine",

@@ -31,14 +31,14 @@ class LeadDesk(Desk):
         return Path(place.private) / "waves" / self.terms.run_id / f"{self.wave}.agent"
 
     @property
-    def commands(self) -> Path:
-        """The folder on its PATH in which `qloop` lies."""
-        return self.workspace.tmp / "bin"
+    def qloop(self) -> Path:
+        """The command that it calls qloop by; its folder is on its PATH."""
+        return self.workspace.tmp / "bin" / "qloop"
 
     def _own(self) -> dict[str, str]:
         settings = PersonSettings.from_dict(self.terms.settings)
         name = self.dispatch.attempt_id
-        path = os.pathsep.join([str(self.commands), os.environ.get("PATH", os.defpath)])
+        path = os.pathsep.join([str(self.qloop.parent), os.environ.get("PATH", os.defpath)])
         return {
             **agent_git_environment(settings.name, settings.email, name, self.trace),
             "PATH": path,
@@ -65,9 +65,8 @@ def lead_desk(
     )
     desk = LeadDesk(order.terms, order.wave, nobody, checkout, emit, cancel, door=str(door.path))
     desk.logs.mkdir(parents=True, exist_ok=True)
-    command = desk.commands / "qloop"
-    write_atomic(command, _shim().encode())
-    command.chmod(0o755)
+    write_atomic(desk.qloop, _shim().encode())
+    desk.qloop.chmod(0o755)
     return desk
 
 

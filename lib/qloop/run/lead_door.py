@@ -92,7 +92,9 @@ def ask(door: Path, **wish: Any) -> dict[str, Any]:
             told = json.loads(_read_line(connection))
         except (OSError, ValueError) as exc:
             raise BadInput(
-                "the wave that is led from here is over", where=str(door), fix="end here"
+                f"the wave's coordinator cannot be reached from here: {exc}",
+                where=str(door),
+                fix="end here: its wave is over, or a sandbox bars local sockets",
             ) from exc
     if "error" in told:
         kind = UsageWrong if told["code"] == UsageWrong.exit_code else BadInput
