@@ -1,8 +1,9 @@
 """Ending a tree of processes for certain, however its members hid.
 
 A member is what descends from a root, what is in a session or group that a root leads, what bears
-a mark, and what descends from those. Never a member: the calling process, its ancestors, the
-children that `process` has under way, and what the caller spares, with all that these started.
+a mark and is no older than the roots, and what descends from those. Never a member: the calling
+process, its ancestors, the children that `process` has under way, and what the caller spares, with
+all that these started.
 Units: seconds. Errors: InternalFailure as in `table`.
 Source: prctl(2) PR_SET_CHILD_SUBREAPER, credentials(7), pidfd_send_signal(2).
 """
@@ -111,6 +112,8 @@ class _Family:
     spare: Container[int]
     adopt: bool = False
     """Whether every child of this process that is not spared is a member."""
+    since: float | None = None
+    """When the first root started: what is older bears no mark of it. None where a root is gone."""
     known: dict[int, str] = field(default_factory=dict)
     """The start of each member ever seen, by pid: it stays one when its parent dies."""
     entries: frozenset[bytes] = field(init=False)
@@ -127,6 +130,8 @@ class _Family:
         kept = own_children() - self.roots
         above = {row.pid for row in lineage(table[os.getpid()], table)}
         self.roots -= above
+        if not self.known:
+            self.since = _first_start(self.roots, table)
         spared = {pid for pid in table if pid in kept or pid in self.spare}
         standing = self._standings(table, above, spared)
         members = [row for row in table.values() if standing[row.pid]]
@@ -179,7 +184,7 @@ class _Family:
         return leader not in table or table[leader].start == self.known[leader]
 
     def _is_marked(self, row: Row, table: dict[int, Row]) -> bool:
-        if not (self.entries or self.folders):
+        if not (self.entries or self.folders) or self._is_older(row):
             return False
         environment = read_environment(row.pid)
         if environment is None:  # what hides its environment hides its folder too
@@ -187,6 +192,9 @@ class _Family:
         if not self.entries.isdisjoint(environment):
             return True
         return not _is_at_a_terminal(row, table) and self._holds_a_folder(row.pid)
+
+    def _is_older(self, row: Row) -> bool:
+        return self.since is not None and float(row.start) < self.since
 
     def _holds_a_folder(self, pid: int) -> bool:
         if not self.folders:
@@ -198,6 +206,13 @@ class _Family:
 
     def _is_inside(self, path: str) -> bool:
         return f"{path}/".startswith(self.folders)
+
+
+def _first_start(roots: frozenset[int], table: dict[int, Row]) -> float | None:
+    """When the first of the roots started; None where there is none, or one is gone."""
+    if not roots or not roots <= table.keys():
+        return None
+    return min(float(table[pid].start) for pid in roots)
 
 
 def _is_at_a_terminal(row: Row, table: dict[int, Row]) -> bool:
