@@ -14,18 +14,19 @@ from qloop.system import process
 _OWNER_ALL = 0o700
 
 
-def remove_all(path: Path) -> bool:
-    """Remove a file, a link or a whole folder; return whether it is gone."""
-    if not is_real_folder(path):
+def remove_all(*paths: Path) -> bool:
+    """Remove files, links and whole folders; return whether all are gone."""
+    folders = [str(path) for path in paths if is_real_folder(path)]
+    for path in paths:
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
-        return not lies_there(path)
-    # rm copes with paths longer than the system allows and never follows a link.
-    process.run(["rm", "-rf", "--", str(path)])
-    if lies_there(path):
-        process.run(["chmod", "-R", "u+rwX", "--", str(path)])
-        process.run(["rm", "-rf", "--", str(path)])
-    return not lies_there(path)
+    if folders:
+        # rm copes with paths longer than the system allows and never follows a link.
+        process.run(["rm", "-rf", "--", *folders])
+    if folders and any(map(lies_there, paths)):
+        process.run(["chmod", "-R", "u+rwX", "--", *folders])
+        process.run(["rm", "-rf", "--", *folders])
+    return not any(map(lies_there, paths))
 
 
 def is_real_folder(path: Path) -> bool:

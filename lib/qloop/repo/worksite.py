@@ -107,12 +107,12 @@ def restore_workspace(ws: Workspace) -> None:
     put(ws.admin / "gitdir", bytes(ws.tree / ".git") + b"\n")
 
 
-def link_worktree(ws: Workspace) -> None:
-    """Link a worktree without files to the repository, on its branch at the start commit.
+def prepare_admin(ws: Workspace) -> None:
+    """Make the worktree's own git directory, on its branch at the start commit.
 
-    As `git worktree add --no-checkout` does, without the processes that it takes.
+    As `git worktree add --no-checkout` does, without the processes that it takes; the link in the
+    worktree is for the caller to write.
     """
-    ensure_real_folder(ws.tree)
     ensure_real_folder(ws.admin)
     head = ws.start if ws.branch is None else f"ref: refs/heads/{ws.branch}"
     if ws.branch is not None:
@@ -122,7 +122,6 @@ def link_worktree(ws: Workspace) -> None:
     put(ws.admin / "HEAD", f"{head}\n".encode())
     put(ws.admin / "commondir", b"../..\n")
     put(ws.admin / "gitdir", bytes(ws.tree / ".git") + b"\n")
-    put(ws.tree / ".git", ws.link)
 
 
 def restore_repository(ws: Workspace) -> None:

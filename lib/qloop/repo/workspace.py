@@ -11,7 +11,8 @@ from pathlib import Path
 from qloop.repo.checkout import Repository
 from qloop.repo.git import Git
 from qloop.repo.names import parse_attempt_id
-from qloop.repo.removal import ensure_real_folder, lies_there, remove_all
+from qloop.repo.pool import give_tree, take_tree
+from qloop.repo.removal import ensure_real_folder, lies_there, put, remove_all
 from qloop.repo.settings import PersonSettings
 from qloop.repo.skeleton import repository_files
 from qloop.repo.worksite import (
@@ -19,7 +20,7 @@ from qloop.repo.worksite import (
     WHOLE_TREE,
     SetupFailed,
     Workspace,
-    link_worktree,
+    prepare_admin,
     read_record,
     restore_repository,
     restore_workspace,
@@ -35,6 +36,7 @@ __all__ = [
     "list_workspaces",
     "remove_workspace",
     "restore_workspace",
+    "retire_workspace",
 ]
 
 
@@ -90,12 +92,17 @@ def remove_workspace(ws: Workspace) -> bool:
     No link is followed. Each folder is renamed first, so that a half removed one is never taken
     for a worktree with work in it.
     """
-    gone = [_remove_aside(path) for path in (ws.tree, ws.tmp, ws.git_dir)]
-    if not all(gone):
+    if not _remove_aside(ws.tree, ws.tmp, ws.git_dir):
         return False
     ws.first_index.unlink(missing_ok=True)
     ws.record.unlink(missing_ok=True)
     return True
+
+
+def retire_workspace(ws: Workspace) -> bool:
+    """Remove a workspace whose work was salvaged; its files may serve the next attempt."""
+    give_tree(ws)
+    return remove_workspace(ws)
 
 
 def find_workspaces(repository: Repository) -> tuple[Workspace, ...]:
@@ -123,8 +130,11 @@ def list_workspaces(repository: Repository) -> tuple[WorkspaceRow, ...]:
 def _add_worktree(ws: Workspace) -> Workspace:
     restore_repository(ws)
     ensure_real_folder(ws.tmp)
-    link_worktree(ws)
-    ws.git.run("read-tree", "--reset", "-u", ws.start)
+    prepare_admin(ws)
+    if not take_tree(ws):
+        ensure_real_folder(ws.tree)
+        put(ws.tree / ".git", ws.link)
+        ws.git.run("read-tree", "--reset", "-u", ws.start)
     shutil.copy2(ws.admin / "index", ws.first_index)
     return ws
 
@@ -144,12 +154,13 @@ def _clear_place(ws: Workspace) -> None:
         raise SetupFailed("a dead worktree could not be removed", where=str(ws.tree))
 
 
-def _remove_aside(path: Path) -> bool:
-    aside = path.with_name(f".{path.name}.gone")
-    remove_all(aside)
-    with contextlib.suppress(OSError):
-        path.rename(aside)
-    return remove_all(aside) and not lies_there(path)
+def _remove_aside(*paths: Path) -> bool:
+    asides = [path.with_name(f".{path.name}.gone") for path in paths]
+    remove_all(*asides)
+    for path, aside in zip(paths, asides, strict=True):
+        with contextlib.suppress(OSError):
+            path.rename(aside)
+    return remove_all(*asides) and not any(map(lies_there, paths))
 
 
 def _whereabouts(ws: Workspace) -> tuple[str | None, str | None]:

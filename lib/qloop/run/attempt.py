@@ -4,6 +4,8 @@
 runs in this process or wherever an executor puts it.
 """
 
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
@@ -19,12 +21,13 @@ from qloop.repo.salvage import Salvaged, salvage
 from qloop.repo.scratch import note_no_setup, note_setup
 from qloop.repo.settings import PersonSettings
 from qloop.repo.trace import read_trace
-from qloop.repo.workspace import SetupFailed, create_workspace, remove_workspace
+from qloop.repo.workspace import SetupFailed, create_workspace, remove_workspace, retire_workspace
 from qloop.run import implementer
 from qloop.run.desk import Desk, Emit, shown
 from qloop.run.evidence import has_commands, judge
 from qloop.run.finding import enumerate_names
 from qloop.run.gates import GateCancelled, Room, run_gates
+from qloop.run.looking import Lookout
 from qloop.run.orders import AttemptOrder, Failed, Outcome, ReviewNote
 from qloop.run.reviewing import review
 from qloop.state.journal import EventKind
@@ -33,6 +36,8 @@ from qloop.system.errors import QloopError
 from qloop.system.ports import leased_ports
 
 BRANCH_PREFIX = "ql-wt/"
+Look = Callable[[], Snapshot]
+"""Waits for a snapshot that was begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +49,22 @@ class Watch:
     """Set: end what runs, keep the work, come back."""
     halted: Event
     """Set: start no implementer any more (a guard tripped in this wave)."""
+    later: Callable[[Callable[[], object]], object] = lambda work: work()
+    """Given what may as well be done when the attempt has settled."""
 
 
 def attempt(order: AttemptOrder, watch: Watch) -> Outcome:
     """Make one attempt. What git or the machine does wrong is raised, not returned."""
-    with leased_ports() as port_base:
-        return _attempt(order, watch, port_base)
-
-
-def _attempt(order: AttemptOrder, watch: Watch, port_base: int | None) -> Outcome:
     place = order.terms.place
     repository = Repository(root=Path(place.root), git_dir=Path(place.git_dir))
+    with leased_ports() as port_base, closing(Lookout(repository)) as lookout:
+        return _attempt(order, watch, lookout, port_base)
+
+
+def _attempt(order: AttemptOrder, watch: Watch, lookout: Lookout, port_base: int | None) -> Outcome:
+    place, repository = order.terms.place, lookout.repository
+    unset = not order.commands.setup  # else what set-up does there is to be seen before
+    before = lookout.begin() if unset else None
     workspace = create_workspace(
         repository,
         PersonSettings.from_dict(order.terms.settings),
@@ -80,11 +90,11 @@ def _attempt(order: AttemptOrder, watch: Watch, port_base: int | None) -> Outcom
         remove_workspace(workspace)  # no agent was there yet
         raise
     try:
-        outcome = _within(order, watch, repository, ready, failed)
+        outcome = _within(order, watch, lookout, ready, failed, before)
     except BaseException as fault:
         _leave(ready, repository, fault)
         raise
-    remove_workspace(workspace)
+    watch.later(lambda: retire_workspace(workspace))
     return outcome
 
 
@@ -102,17 +112,23 @@ def _leave(desk: Desk, repository: Repository, fault: BaseException) -> None:
 
 
 def _within(
-    order: AttemptOrder, watch: Watch, repository: Repository, desk: Desk, failed: Failed | None
+    order: AttemptOrder,
+    watch: Watch,
+    lookout: Lookout,
+    desk: Desk,
+    failed: Failed | None,
+    begun: Look | None,
 ) -> Outcome:
+    repository = lookout.repository
     if failed is None and watch.halted.is_set():
         failed = _not_started()
     if failed is not None:
         kept = _keep(desk, repository, failed.reason)
         return Outcome(start=order.start, tip=kept.tip, failed=failed)
-    before = take_snapshot(repository)
+    before = (begun or lookout.begin())()
     desk.write_story(order.story)
     claimed = implementer.work(desk, order)
-    return _judged(order, repository, desk, before, claimed)
+    return _judged(order, repository, desk, before, claimed, lookout.begin())
 
 
 def _set_up(
@@ -164,10 +180,11 @@ def _judged(
     desk: Desk,
     before: Snapshot,
     claimed: implementer.Claim,
+    seen: Look,
 ) -> Outcome:
     tip, broken = _keep_or_say(desk, repository, claimed)
     done = Outcome(start=order.start, tip=tip)
-    marked, after = _undo_marked(desk, repository, before)
+    marked, after = _undo_marked(desk, repository, before, seen())
     if claimed.failed is not None and not (marked and claimed.failed.charged):
         return done.model_copy(update={"failed": claimed.failed})
     breach = "\n".join(filter(None, [broken or _tripped(desk, repository), *marked]))
@@ -180,7 +197,7 @@ def _judged(
     judged, marked, after = _by_commands(order, repository, desk, done, after)
     if not marked and judged.failed is None and order.dispatch.reviewers:
         judged = review(order, repository, desk, judged)
-        marked, _ = _undo_marked(desk, repository, after)
+        marked, _ = _undo_marked(desk, repository, after, take_snapshot(repository))
     return _breached(desk, done, "\n".join(marked), claimed.log) if marked else judged
 
 
@@ -197,7 +214,7 @@ def _by_commands(
         judged = done.model_copy(update={"failed": Failed.interrupted()})
     if not has_commands(order):
         return judged, (), before  # nothing ran since the last look
-    return judged, *_undo_marked(desk, repository, before)
+    return judged, *_undo_marked(desk, repository, before, take_snapshot(repository))
 
 
 def _keep_or_say(desk: Desk, repository: Repository, claimed: implementer.Claim) -> tuple[str, str]:
@@ -219,14 +236,13 @@ def _keep(desk: Desk, repository: Repository, why: str) -> Salvaged:
 
 
 def _undo_marked(
-    desk: Desk, repository: Repository, before: Snapshot
+    desk: Desk, repository: Repository, before: Snapshot, after: Snapshot
 ) -> tuple[tuple[str, ...], Snapshot]:
     """Take back what bears the attempt's mark in the person's repository.
 
     Returns a sentence on each such thing, and what was seen there before any was taken back.
     """
     attempt_id = desk.dispatch.attempt_id
-    after = take_snapshot(repository)
     changes = find_changes(repository, before, after, attempt_id, read_trace(desk.trace))
     if changes.unmarked:
         desk.emit(EventKind.PERSON_CHANGED, changes=[change.text for change in changes.unmarked])

@@ -8,6 +8,7 @@ from qloop.plan.document import load_document
 from qloop.plan.validate import check_plan
 from qloop.repo.checkout import Repository
 from qloop.repo.names import parse_attempt_id
+from qloop.repo.pool import drain
 from qloop.repo.workspace import Workspace, find_workspaces
 from qloop.run import holder, recover
 from qloop.run.inside import check_outside
@@ -39,6 +40,8 @@ def clean(repository: Repository, quantum: Path, *, everything: bool, dry_run: b
         gone = [one for one in found if one.name not in resumable]
         kept = list(resumable.values())
         if not dry_run:
+            for base in {one.base for one in found}:
+                drain(base)
             names = {one.name for one in gone}
             kept += recover.tidy_workspaces(repository, names.__contains__, "cleaned away")
             left = {one.name for one in find_workspaces(repository)}

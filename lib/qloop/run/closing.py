@@ -1,9 +1,11 @@
 """Closing a run: the feature branch follows, the scratch goes, the end is written down."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from qloop.repo.finish import finish
 from qloop.repo.landing import landing_lock
+from qloop.repo.pool import drain
 from qloop.run import holder
 from qloop.run.ending import Ending
 from qloop.run.opening import Opened
@@ -16,6 +18,7 @@ from qloop.system.errors import QloopError
 def close_run(opened: Opened, ending: Ending) -> Ending:
     """Bring the feature branch up to the line, clear up, and journal the end."""
     Prover(opened.repository, opened.terms, Cancel()).discard()
+    drain(Path(opened.terms.place.base))
     ended = replace(ending, reasons=(*ending.reasons, *_follow(opened)))
     opened.journal.append(
         EventKind.RUN_ENDED,

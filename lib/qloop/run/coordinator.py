@@ -15,8 +15,7 @@ from typing import IO, Any
 
 from qloop.plan.model import Json, Plan, parse_plan
 from qloop.repo.checkout import Repository
-from qloop.repo.line import line_tip
-from qloop.repo.starts import hold_start
+from qloop.run.afterwards import Afterwards
 from qloop.run.attempt import Watch, attempt
 from qloop.run.check_scope import Notes
 from qloop.run.check_values import Finding
@@ -39,6 +38,7 @@ from qloop.run.orders import (
 from qloop.run.preconditions import unmet_precondition
 from qloop.run.records import Records, review_documents, story_document
 from qloop.run.unlanded import settle_failed, settle_fault
+from qloop.run.wave_start import WaveStart
 from qloop.state.journal import EventKind, Journal
 from qloop.state.store import Store, store_for
 from qloop.system.cancel import Cancel
@@ -64,8 +64,10 @@ class Coordinator:
     lead: Lead | None = None
     """The agent that leads the wave, where one does."""
     _telling: threading.Lock = field(default_factory=threading.Lock)
-    _starting: threading.Lock = field(default_factory=threading.Lock)
-    _start: str | None = None
+    _start: WaveStart = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._start = WaveStart(self.order)
 
     def run(self) -> str:
         """Carry out the wave and return the signal to be said."""
@@ -97,11 +99,12 @@ class Coordinator:
 
     def _settle_all(self) -> None:
         ended: SimpleQueue[tuple[Dispatch, Future[Outcome], float]] = SimpleQueue()
+        afterwards = Afterwards()
         with local_executor(len(self.order.dispatches)) as executor:
 
             def begin(dispatch: Dispatch) -> None:
                 since = monotonic_s()
-                watch = Watch(self._emitter(dispatch), self.cancel, self.halted)
+                watch = Watch(self._emitter(dispatch), self.cancel, self.halted, afterwards.put_off)
                 future = executor.submit(self._attempt, dispatch, watch)
                 future.add_done_callback(lambda one: ended.put((dispatch, one, since)))
 
@@ -110,9 +113,13 @@ class Coordinator:
                 for _ in self.order.dispatches:
                     dispatch, future, since = ended.get()
                     self._settle(dispatch, future, monotonic_s() - since)
+                    if ended.empty():
+                        afterwards.let_go()  # nobody waits to land
             except BaseException:
                 self.cancel.set("the coordinator broke off")  # nobody would hear of the others
                 raise
+            finally:
+                self.findings += afterwards.finish()
 
     def _begin(self, begin: Callable[[Dispatch], None]) -> None:
         """Begin every story at once, or have the agent that leads the wave do it."""
@@ -131,7 +138,7 @@ class Coordinator:
         document = self.store.part(self._stories)
         plan = parse_plan(document)
         repository = self._repository
-        start = self._held_start(repository)
+        start = self._start.held_in(repository)
         return attempt(
             AttemptOrder(
                 wave=self.order.wave,
@@ -148,16 +155,6 @@ class Coordinator:
             ),
             watch,
         )
-
-    def _held_start(self, repository: Repository) -> str:
-        """The line's tip when the first attempt of the wave asks, held for all of them."""
-        with self._starting:
-            if self._start is None:
-                start = line_tip(repository, self.order.terms.place.branch)
-                ids = (one.attempt_id for one in self.order.dispatches)
-                hold_start(repository, start, *ids)
-                self._start = start
-            return self._start
 
     def _settle(self, dispatch: Dispatch, future: Future[Outcome], seconds: float) -> None:
         """What became of one attempt that ended, told to the driver.

@@ -17,6 +17,7 @@ from qloop.repo.checkout import Repository, check_git_version, head_commit
 from qloop.repo.exclude import ensure_excluded
 from qloop.repo.line import ensure_line, write_lease
 from qloop.repo.names import workspace_base
+from qloop.repo.pool import drain
 from qloop.repo.settings import read_settings
 from qloop.run import holder, prepare, recover
 from qloop.run.choosing import Chooser, check_agents
@@ -160,6 +161,7 @@ def _succeed(private: Path, journal: Journal, base: Path, mode: str) -> holder.H
     former = holder.read_holder(private)
     if former is not None and former.ended_at is None:
         recover.end_processes(journal, former.run_id, (base,))
+    drain(base)
     holder.write_holder(private, journal.run_id, mode)
     os.environ["QLOOP_RUN"] = journal.run_id  # a later run ends what outlives this process
     return former
