@@ -60,7 +60,7 @@ def write_work_tree(ws: Workspace, head: str) -> LeftWork:
     with tempfile.TemporaryDirectory(dir=ws.git_dir) as folder:
         git = Git(ws.git_dir, work_tree=ws.tree, index=Path(folder) / "index")
         known = fill_index(git, ws, head)
-        tracked, others = list_touched(git) if known else list_all(git)
+        tracked, others = list_touched(git, ws.cone) if known else list_all(git)
         found, missing = _look(ws.tree, tracked)
         hidden = _hidden(ws) if missing else frozenset()
         gone = [path for path in missing if path not in hidden]

@@ -37,7 +37,7 @@ def give_tree(ws: Workspace) -> bool:
     try:
         if ws.first_index.stat().st_size < WORTH_BYTES or len(list(_waiting(pool))) >= MOST:
             return False
-        if not is_real_folder(ws.tree):
+        if ws.cone or not is_real_folder(ws.tree):
             return False
         _clean(ws)
         entry.mkdir(parents=True)

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from qloop.repo.checkout import Repository
+from qloop.repo.cone import CONFIG, render_cone
 from qloop.repo.settings import PersonSettings
 from qloop.system import files
 
@@ -29,16 +30,21 @@ _NEVER_PUSH = "qloop-no-push://origin"
 
 
 def repository_files(
-    repository: Repository, settings: PersonSettings, git_dir: Path
+    repository: Repository, settings: PersonSettings, git_dir: Path, cone: tuple[str, ...] = ()
 ) -> dict[str, bytes]:
-    """The content of each file, by its path in the git directory."""
+    """The content of each file, by its path in the git directory.
+
+    With a *cone*, a checkout has only these folders.
+    """
     found = {
         "HEAD": b"ref: refs/heads/main\n",
-        "config": render_config(config_entries(settings, git_dir)),
+        "config": render_config([*config_entries(settings, git_dir), *(CONFIG if cone else ())]),
         "info/exclude": settings.excludes.encode("utf-8", "surrogateescape") + b"\n",
         "objects/info/alternates": alternate_line(repository.objects),
     }
     shallow = files.read_optional(repository.git_dir / "shallow")
+    if cone:
+        found["info/sparse-checkout"] = render_cone(cone)
     return found if shallow is None else {**found, "shallow": shallow}
 
 

@@ -44,15 +44,16 @@ def list_all(git: Git) -> tuple[dict[str, Entry], list[str]]:
     return _entries(git), list_others(git)
 
 
-def list_touched(git: Git) -> tuple[dict[str, Entry], list[str]]:
+def list_touched(git: Git, cone: tuple[str, ...]) -> tuple[dict[str, Entry], list[str]]:
     """The entries whose files are not what the index knows, and the others as `list_all` has them.
 
-    An entry that is not looked at costs a look at its file, not at its content.
+    An entry that is not looked at costs a look at its file, not at its content; a folder out of the
+    *cone* costs nothing, and what lies there all the same is among the others.
     """
     touched: list[str] = []
     others: list[str] = []
     options = ("-z", "-t", "--modified", "--deleted", "--others", "--exclude-standard")
-    for line in git.fields("ls-files", *options):
+    for line in git.fields("ls-files", *options, *(["--sparse"] if cone else [])):
         (others if line[0] == "?" else touched).append(line[2:])
     if not touched:
         return {}, others

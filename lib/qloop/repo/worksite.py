@@ -24,6 +24,8 @@ from qloop.system.errors import QloopError
 RECORDS = "qloop/workspaces"
 """The folder of records in the person's git directory."""
 
+CONE_FILE = "info/sparse-checkout"
+
 WHOLE_TREE = "./"
 """Among leftovers: the folder that everything in a worktree lies in."""
 
@@ -54,6 +56,8 @@ class Workspace:
     """Untracked files, and folders with a final `/`, that set-up left in the worktree."""
     empty_folders: tuple[str, ...] = ()
     """Folders without any file that set-up left."""
+    cone: tuple[str, ...] = ()
+    """The only folders that the checkout has; without any it has all."""
 
     @property
     def git_dir(self) -> Path:
@@ -103,8 +107,7 @@ def restore_workspace(ws: Workspace) -> None:
     for name in ("HEAD", "index"):
         if not is_real_file(ws.admin / name):
             remove_all(ws.admin / name)
-    put(ws.admin / "commondir", b"../..\n")
-    put(ws.admin / "gitdir", bytes(ws.tree / ".git") + b"\n")
+    _put_links(ws)
 
 
 def prepare_admin(ws: Workspace) -> None:
@@ -120,8 +123,16 @@ def prepare_admin(ws: Workspace) -> None:
         ref.parent.mkdir(parents=True)
         ref.write_text(f"{ws.start}\n", encoding="ascii")
     put(ws.admin / "HEAD", f"{head}\n".encode())
+    _put_links(ws)
+
+
+def _put_links(ws: Workspace) -> None:
+    """What the worktree's own git directory is found by, and what of the tree is checked out."""
     put(ws.admin / "commondir", b"../..\n")
     put(ws.admin / "gitdir", bytes(ws.tree / ".git") + b"\n")
+    if ws.cone:
+        ensure_real_folder(ws.admin / "info")
+        put(ws.admin / CONE_FILE, ws.pristine[CONE_FILE])
 
 
 def restore_repository(ws: Workspace) -> None:
@@ -162,4 +173,5 @@ def read_record(path: Path) -> Workspace:
         pristine={k: base64.b64decode(v) for k, v in data["pristine"].items()},
         leftovers=tuple(data["leftovers"]),
         empty_folders=tuple(data["empty_folders"]),
+        cone=tuple(data.get("cone", ())),
     )

@@ -58,8 +58,9 @@ def create_workspace(
     name: str,
     branch: str | None,
     start: str,
+    cone: tuple[str, ...] = (),
 ) -> Workspace:
-    """Make a repository of its own and a worktree at *start* in it.
+    """Make a repository of its own and a worktree at *start* in it, of *cone* alone if given.
 
     A dead workspace of the same name is removed first. Raises SetupFailed where something that
     is not qloop's has the place, GitFailed where git fails; then nothing is left behind.
@@ -74,7 +75,8 @@ def create_workspace(
         admin=base / f"{name}.git" / "worktrees" / name,
         author=(settings.name, settings.email),
         person=repository.git_dir,
-        pristine=repository_files(repository, settings, base / f"{name}.git"),
+        pristine=repository_files(repository, settings, base / f"{name}.git", cone),
+        cone=cone,
     )
     _clear_place(made)
     # Until set-up's end is noted, what a crash leaves untracked here can only be set-up's.
@@ -131,7 +133,7 @@ def _add_worktree(ws: Workspace) -> Workspace:
     restore_repository(ws)
     ensure_real_folder(ws.tmp)
     prepare_admin(ws)
-    if not take_tree(ws):
+    if ws.cone or not take_tree(ws):
         ensure_real_folder(ws.tree)
         put(ws.tree / ".git", ws.link)
         ws.git.run("read-tree", "--reset", "-u", ws.start)

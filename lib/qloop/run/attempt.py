@@ -15,6 +15,7 @@ from qloop.repo.breach import find_changes, keep_and_undo
 from qloop.repo.bring import bring_files, brings_nothing
 from qloop.repo.carry import CarryFailed
 from qloop.repo.checkout import Repository
+from qloop.repo.cone import find_cone
 from qloop.repo.guard import GuardTripped, check_guard
 from qloop.repo.person import Snapshot, take_snapshot
 from qloop.repo.salvage import Salvaged, salvage
@@ -72,6 +73,7 @@ def _attempt(order: AttemptOrder, watch: Watch, lookout: Lookout, port_base: int
         order.dispatch.attempt_id,
         f"{BRANCH_PREFIX}{order.dispatch.story}",
         order.start,
+        _cone(order, repository),
     )
     desk = Desk(
         order.terms,
@@ -96,6 +98,14 @@ def _attempt(order: AttemptOrder, watch: Watch, lookout: Lookout, port_base: int
         raise
     watch.later(lambda: retire_workspace(workspace))
     return outcome
+
+
+def _cone(order: AttemptOrder, repository: Repository) -> tuple[str, ...]:
+    """The folders that the story's files lie in, where trees are to hold no more than that."""
+    if not order.terms.sparse:
+        return ()
+    tasks = order.read_story().tasks
+    return find_cone(repository, order.start, [path for task in tasks for path in task.file_paths])
 
 
 def _leave(desk: Desk, repository: Repository, fault: BaseException) -> None:

@@ -145,6 +145,10 @@ class Config(BaseModel):
     wave_timeout: Duration | None = None
     stale_after: Annotated[Duration, AfterValidator(_some_time)] = 1200.0
     worktree_root: str | None = None
+    sparse: Annotated[bool, Strict()] = Field(
+        default=False,
+        description="Whether a worktree holds only the folders of the files that the story names.",
+    )
     env_pass: tuple[str, ...] = ()
     permissions: Permissions = Field(
         default="least",

@@ -262,6 +262,7 @@ def _open(
         ),
         settings=read_settings(repository).to_dict(),
         env_pass=config.env_pass,
+        sparse=config.sparse,
         block=config.checks.block,
     )
     return Opened(repository, store, journal, terms, config, wanted, lock, open_purse(terms))

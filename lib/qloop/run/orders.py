@@ -65,6 +65,8 @@ class Terms(Value):
     settings: dict[str, Any]
     """The person's git configuration as attempts carry it over (`repo.settings`)."""
     env_pass: tuple[str, ...] = ()
+    sparse: bool = False
+    """Whether an attempt's worktree has only the folders that its story's files lie in."""
     block: bool = False
     """Whether what the checks find between two stories of a wave keeps the later one out."""
 
