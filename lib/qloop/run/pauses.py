@@ -21,7 +21,7 @@ RETRY_S = 2.0
 """The first wait for an overloaded service, half of it by chance; then RETRY_GROWTH times as long
 as the last one, to LONGEST_RETRY_S: what keeps a service away for minutes must not use up tries.
 
-A limit that was met again waits as long at least, whatever end it gave.
+A limit waits as long at least: told to the minute, its end may seem to have passed.
 """
 RETRY_GROWTH = 4.0
 LONGEST_RETRY_S = 300.0
@@ -107,7 +107,7 @@ def _until_s(hindered: Hindered, count: int, now_s: float, chance: float) -> flo
         return max(now_s + retry_s, given_s or 0.0)
     if given_s is None:
         return now_s + min(UNREAD_S * 2.0 ** min(count - 1, 20), LONGEST_UNREAD_S)
-    return max(given_s, now_s + (retry_s if count > 1 else 0.0))
+    return max(given_s, now_s + retry_s)
 
 
 def _is_longer(new_s: float | None, old_s: float | None) -> bool:
