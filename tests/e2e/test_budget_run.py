@@ -42,6 +42,8 @@ def test_a_budget_ends_dispatching(world: World) -> None:
     assert [(row["name"], row["calls"]) for row in found["byStory"]] == [("A-1", 1), ("B-1", 1)]
     assert [row["name"] for row in found["byRole"]] == ["implementer"]
     assert [row["name"] for row in found["byRunner"]] == ["double"]
+    assert found["lastLimitUsd"] == 2.0
+    assert "~$2.00 of $2.00" in world.qloop("budget").out
 
 
 def test_a_person_gives_more(world: World) -> None:

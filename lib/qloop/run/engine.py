@@ -71,6 +71,7 @@ def _run(
         stories=len(outline.stories),
         max_parallel=parallel,
         base=opened.terms.place.base,
+        budget_usd=opened.terms.limits.run_usd,
         notes=opened.notes,
     )
     on_progress()

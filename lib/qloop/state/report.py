@@ -56,6 +56,10 @@ class RunReport(NamedTuple):
     """How many stories stand where; a status that no story has is left out."""
     seconds: float
     """From the run's first event to its newest."""
+    cost_usd: float | None = None
+    """What all its agents cost, those of no story included; None where none was paid for."""
+    estimated_usd: float = 0.0
+    """The part of *cost_usd* that is a guess."""
 
 
 def build_report(plan: AnyPlan[AnyStory], events: Sequence[AnyEvent]) -> RunReport:
@@ -73,6 +77,7 @@ def build_report(plan: AnyPlan[AnyStory], events: Sequence[AnyEvent]) -> RunRepo
         stories=stories,
         totals=dict(Counter(story.status for story in stories)),
         seconds=_seconds_between(events[0].ts, newest) if events else 0.0,
+        **costs_of(events),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from qloop.plan.model import Plan
 from qloop.state.budget import Limits
-from qloop.state.journal import Event
+from qloop.state.journal import Event, EventKind
 from qloop.state.spending import ESTIMATED, MICROS, UNUSED, Book, Call, total_usd
 from qloop.ui import console
 from qloop.ui.amounts import render_cost
@@ -37,12 +37,15 @@ class CostRow(View):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetView(View):
-    """What a plan's agents cost, and the limits that hold for the next run."""
+    """What a plan's agents cost, and the limits."""
 
     total: CostRow
     last_run: CostRow | None
     """What the newest run's account comes to; its name is the run's id."""
+    last_limit_usd: float | None
+    """What that run might spend."""
     run_limit_usd: float | None
+    """What the next run may spend, as qloop.toml says."""
     story_limit_usd: float | None
     by_story: tuple[CostRow, ...]
     by_role: tuple[CostRow, ...]
@@ -56,10 +59,12 @@ def build_budget(plan: Plan, events: Sequence[Event], limits: Limits) -> BudgetV
     book.take(events)
     calls = [call for call in book.calls.values() if call.source != UNUSED]
     order = {story.id: number for number, story in enumerate(plan.stories)}
+    last = _last_run(book, calls)
     rows = {name: _rows(calls, key) for name, key in _KEYS.items()}
     return BudgetView(
         total=_row("total", calls),
-        last_run=_last_run(book, calls),
+        last_run=last,
+        last_limit_usd=None if last is None else _limit_of(events, last.name),
         run_limit_usd=limits.run_usd,
         story_limit_usd=limits.story_usd,
         by_story=tuple(sorted(rows["story"], key=lambda row: order.get(row.name, len(order)))),
@@ -91,10 +96,10 @@ _KEYS: dict[str, Callable[[Call], str]] = {
 def _headlines(view: BudgetView) -> Iterable[str]:
     yield f"spent on this plan: {_spent(view.total)}"
     if view.last_run is not None:
-        limit = f" of {render_cost(view.run_limit_usd)}" if view.run_limit_usd else ""
+        limit = f" of {render_cost(view.last_limit_usd)}" if view.last_limit_usd else ""
         yield f"run {view.last_run.name}: {_spent(view.last_run)}{limit}"
     if view.run_limit_usd is None and view.story_limit_usd is None:
-        yield "no limit is set: `--budget`, or [limits] budget_usd in qloop.toml"
+        yield "qloop.toml sets no limit: [limits] budget_usd, or --budget for one run"
     if view.story_limit_usd is not None:
         yield f"a story may cost {render_cost(view.story_limit_usd)}"
     if view.total.estimated_usd:
@@ -111,6 +116,12 @@ def _last_run(book: Book, calls: Sequence[Call]) -> CostRow | None:
         return None
     run = calls[-1].run
     return _row(run, [call for call in calls if book.account(call.run) == book.account(run)])
+
+
+def _limit_of(events: Sequence[Event], run: str) -> float | None:
+    begun = (one for one in events if one.event is EventKind.RUN_STARTED and one.run == run)
+    limits = [one.data.get("budget_usd") for one in begun]
+    return next((float(one) for one in limits if isinstance(one, int | float)), None)
 
 
 def _rows(calls: Sequence[Call], key: Callable[[Call], str]) -> tuple[CostRow, ...]:

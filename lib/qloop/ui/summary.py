@@ -28,9 +28,8 @@ def show_summary(
     """
     report = build_report(plan, events)
     console.table(COLUMNS, [_row(story) for story in report.stories])
-    costs = [story for story in report.stories if story.cost_usd is not None]
-    if costs:
-        console.say(f"its agents cost {_total(costs)}")
+    if report.cost_usd is not None:
+        console.say(f"its agents cost {render_cost(report.cost_usd, report.estimated_usd)}")
     for reason in reasons:
         console.say(reason)
     unverified = [story.id for story in report.stories if story.unverified]
@@ -41,11 +40,6 @@ def show_summary(
     if found:
         console.say(found)
     console.result(render_signal(signal))
-
-
-def _total(costs: Sequence[StoryReport]) -> str:
-    estimated_usd = sum(story.estimated_usd for story in costs)
-    return render_cost(sum(story.cost_usd or 0.0 for story in costs), estimated_usd)
 
 
 def _row(story: StoryReport) -> tuple[str, ...]:
