@@ -42,6 +42,7 @@ def test_a_secret_stands_nowhere(world: World) -> None:
     """Neither in logs, the journal, the prompt, the evidence, nor what qloop says and reports."""
     script = (
         'cat > /dev/null; echo "key: $MYTOOL_KEY"; printf %s "$MYTOOL_KEY" | cut -c1-9; '
+        'git -c "http.extraHeader=key $MYTOOL_KEY" status > /dev/null; '
         'printf sk-very; sleep 0.2; printf -- "-secret-value\\n"; '
         f"echo \"$MYTOOL_KEY\" > work.txt; echo '{PASSED}'"
     )

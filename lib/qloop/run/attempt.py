@@ -34,8 +34,10 @@ from qloop.run.reviewing import review
 from qloop.state.journal import EventKind
 from qloop.system.cancel import Cancel
 from qloop.system.errors import QloopError
+from qloop.system.masking import mask_file
 from qloop.system.ports import leased_ports
 
+LONGEST_TRACE_BYTES = 100_000_000
 BRANCH_PREFIX = "ql-wt/"
 Look = Callable[[], Snapshot]
 """Waits for a snapshot that was begun."""
@@ -96,6 +98,8 @@ def _attempt(order: AttemptOrder, watch: Watch, lookout: Lookout, port_base: int
     except BaseException as fault:
         _leave(ready, repository, fault)
         raise
+    finally:
+        mask_file(ready.trace, ready.secrets(), LONGEST_TRACE_BYTES)
     watch.later(lambda: retire_workspace(workspace))
     return outcome
 

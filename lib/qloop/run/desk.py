@@ -5,6 +5,7 @@ A desk is what attempt, gates and landing share about one dispatch of one story.
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from qloop.repo.workspace import Workspace
 from qloop.run.orders import Dispatch, Reserved, Terms
 from qloop.system.cancel import Cancel
 from qloop.system.files import write_atomic
+from qloop.system.masking import find_secrets
 from qloop.system.tree import Marks
 
 RUNNER_FILES = "runner"
@@ -86,6 +88,10 @@ class Desk:
         given = variables(runner, self.workspace.tmp / RUNNER_FILES, checks)
         own = {**self._own(), "QLOOP_ROLE": role, "QLOOP_WORKTREE": str(tree)}
         return {**base_environment(self.terms.env_pass), **given, **own}
+
+    def secrets(self) -> tuple[bytes, ...]:
+        """What its runner knows, and qloop itself, that must not stand in anything kept."""
+        return find_secrets({**os.environ, **self.dispatch.runner.set_env})
 
     def write_files(self, runner: Manifest) -> None:
         """Put a runner's files where its variables name them."""

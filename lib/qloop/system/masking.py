@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -31,6 +32,7 @@ _NAMED_OTHERWISE = ("GIT_CONFIG_",)
 _USER_INFO = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://([^\s/@]+)@")
 
 
+@cache
 def is_secret(name: str) -> bool:
     """Whether a variable's name says that its value is secret."""
     words = name.upper().split("_")
@@ -45,8 +47,8 @@ def find_secrets(variables: Mapping[str, str]) -> tuple[bytes, ...]:
     for name, value in variables.items():
         if is_secret(name) and not Path(value[:4096]).is_absolute():
             found.update(_spellings(value))
-        for user_info in _USER_INFO.findall(value):
-            found.update(part for part in (user_info.partition(":")[2] or user_info,))
+        if "@" in value:
+            found.update(_user_secrets(value))
     long = {text for text in found if _is_telling(text)}
     encoded = {text.encode("utf-8", "surrogateescape") for text in long}
     return tuple(sorted(encoded, key=lambda secret: (-len(secret), secret)))
@@ -133,6 +135,12 @@ def mask_file(path: Path, secrets: Sequence[bytes], limit_bytes: int) -> None:
     masked = mask_bytes(data, secrets)
     if masked != data:
         write_atomic(path, masked)
+
+
+def _user_secrets(value: str) -> Iterator[str]:
+    """What stands before the host in addresses: the password, or all of it where it is alone."""
+    for user_info in _USER_INFO.findall(value):
+        yield user_info.partition(":")[2] or user_info
 
 
 def _spellings(value: str) -> Iterator[str]:
