@@ -30,6 +30,8 @@ def main() -> None:
     prompt = sys.stdin.read()
     script = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     role = os.environ.get("QLOOP_ROLE", MAKER)
+    if role == "orchestrator" and role not in script:
+        role = MAKER  # one that ends with each story
     number = int(os.environ["QLOOP_ATTEMPT"]) if role == MAKER else _count_call(role)
     attempts = script.get(os.environ["QLOOP_STORY"] if role == MAKER else role)
     attempts = attempts or script.get("*", [[]])

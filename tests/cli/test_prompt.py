@@ -20,6 +20,21 @@ def test_the_implementers_prompt_is_what_a_run_hands_over(world: World) -> None:
     assert "The last attempt failed" in shown.out
 
 
+def test_the_orchestrators_prompt_is_what_its_agent_hears(world: World) -> None:
+    """It holds the story, and how to hand it in."""
+    world.plan({"id": "A-1", "acceptanceCriteria": CRITERIA})
+    world.agent(A_1=[[["write", "a.txt", "a\n"]]])
+    shown = world.qloop("prompt", "A-1", "--role", "orchestrator")
+
+    ran = world.run("--legacy-orchestrator")
+
+    kept = world.path / ".qloop" / "logs" / "A-1" / "1" / "prompt.md"
+    assert ran.code == 0, ran.err
+    assert shown.out.strip() == kept.read_text("utf-8").strip()
+    assert "qloop orchestrator done A-1" in shown.out
+    assert "- It says one" in shown.out
+
+
 def test_a_reviewers_prompt_is_about_the_newest_attempt(world: World) -> None:
     """Its patch, its criteria, and what the commands said of it."""
     world.plan({"id": "A-1", "acceptanceCriteria": CRITERIA, "verify": ["test -s a.txt"]})

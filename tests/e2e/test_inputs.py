@@ -50,6 +50,7 @@ def spawned(world: World) -> bool:
         (["--stale-after", "0"], ["--stale-after", "0"]),
         (["--quantum"], ["--quantum"]),
         (["prd.md", "other.md"], ["other.md"]),
+        (["orchestrator"], ["--legacy-orchestrator"]),
         (["--legacy-orchestrator", "--coordinator"], ["--legacy-orchestrator", "--coordinator"]),
         (["--budget", "1"], ["--budget"]),
     ],

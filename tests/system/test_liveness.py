@@ -63,7 +63,7 @@ def test_a_vigil_by_a_clock(zoo: Zoo) -> None:
     now, printed = [0.0], [0]
     pid = zoo.start(["sleep", "600"])
     until(lambda: is_running(pid))
-    vigil = Vigil(pid, zoo.by_env, zoo.folder, LIMIT_S, lambda: printed[0], lambda: now[0])
+    vigil = Vigil((pid,), zoo.by_env, zoo.folder, LIMIT_S, lambda: printed[0], lambda: now[0])
 
     def looked(until_s: float) -> list[bool]:
         answers = []

@@ -15,6 +15,7 @@ from qloop.system.assets import asset_path, read_asset
 from qloop.system.errors import InternalFailure
 
 IMPLEMENTER = "implementer"
+ORCHESTRATOR = "orchestrator"
 
 Tier = Literal["small", "standard", "large"]
 """How strong a model the role wants: of several models the first, the one whose turn it is, or

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from qloop.agents.roles import IMPLEMENTER
+from qloop.agents.roles import IMPLEMENTER, ORCHESTRATOR
 from qloop.cli.context import default_state_file
 from qloop.cli.looking import find_story
 from qloop.cli.planning import read_plan
@@ -32,8 +32,8 @@ def show_prompt(story_id: str, role: str, quantum: Path | None) -> int:
     repository = find_repository(Path.cwd())
     prd = find_prd(plan, repository.root, None, state_file).path
     briefing = Briefing.of_plan(plan, str(prd) if prd is not None else None, repository.root)
-    if role == IMPLEMENTER:
-        text = briefing.render(story)
+    if role in (IMPLEMENTER, ORCHESTRATOR):
+        text = briefing.render(story, role)
     elif role == COORDINATOR:
         wave = f"wave-{(plan.execution.current_wave or 0) + 1}"
         text = render_lead(wave, [story.id], plan, briefing.prd)

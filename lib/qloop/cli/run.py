@@ -196,14 +196,66 @@ def coordinator(
     return coordinate(wave_id, tuple(stories.split(",")), quantum, prd, reports)
 
 
-@click.command("orchestrator", hidden=True)
+@click.group("orchestrator", invoke_without_command=True)
 @quantum_option
 @click.option("--prd", type=click.Path(path_type=Path), help="The requirements document.")
-@click.option(
-    "--reports", type=int, required=True, help="The descriptor of the pipe to the driver."
-)
-def orchestrator(quantum: Path | None, prd: Path | None, reports: int) -> int:  # noqa: ARG001 -- for people who look at processes
-    """Take a whole feature, story after story; started by the driver."""
+@click.option("--reports", type=int, help="The descriptor of the pipe to the driver.")
+@click.pass_context
+def orchestrator(
+    context: click.Context,
+    quantum: Path | None,  # noqa: ARG001 -- for people who look at processes
+    prd: Path | None,  # noqa: ARG001
+    reports: int | None,
+) -> int:
+    """Take a whole feature, story after story; started by the driver.
+
+    Its agent asks for a story with `next` and hands it in with `done`.
+    """
+    if context.invoked_subcommand is not None:
+        return 0
+    if reports is None:
+        raise click.UsageError("it is started by `qloop run --legacy-orchestrator`")
     from qloop.cli.orchestrating import orchestrate
 
     return orchestrate(reports)
+
+
+wait_option = click.option(
+    "--wait",
+    "wait_s",
+    type=Duration(),
+    help="How long to wait; then the exit code is 75, and it is to be asked again.  [default: as "
+    "long as it takes]",
+)
+
+
+@orchestrator.command("next")
+@wait_option
+def orchestrator_next(wait_s: float | None) -> int:
+    """Print the story that is to be done, and what became of the last one.
+
+    Exit code 0 with a story, 1 when there is none any more.
+    """
+    from qloop.cli.handing import show_next
+
+    return show_next(wait_s)
+
+
+@orchestrator.command("done")
+@click.argument("story", required=False)
+@click.option(
+    "--signal",
+    type=click.Choice(["passed", "failed", "blocked"]),
+    default="passed",
+    help="What is to be said of it.  [default: passed]",
+)
+@click.option("--why", default="", help="Why it is not done.")
+@wait_option
+def orchestrator_done(story: str | None, signal: str, why: str, wait_s: float | None) -> int:
+    """Hand in the story that is at work, and print what became of it.
+
+    Exit code 0 when it has landed, 1 when it has not.
+    """
+    from qloop.cli.handing import hand_in
+
+    return hand_in(story, signal, why, wait_s)

@@ -9,7 +9,7 @@ from qloop.agents.forms import FORMS, TEXT
 from qloop.cli.context import json_option, quantum_option
 
 BLOCK_BYTES = 65_536
-PROMPTED = ("implementer", "spec-reviewer", "quality-reviewer", "coordinator")
+PROMPTED = ("implementer", "spec-reviewer", "quality-reviewer", "coordinator", "orchestrator")
 SCHEMAS = ("quantum", "config", "event", "review")
 
 

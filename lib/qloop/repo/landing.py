@@ -116,6 +116,7 @@ def propose(
     title: str,
     attempt: int,
     attempt_id: str,
+    mark: str | None = None,
     state_paths: tuple[str, ...],
     copy_files: tuple[str, ...],
     file_bytes: int,
@@ -129,7 +130,7 @@ def propose(
     with merge_repository(repository, start) as git:
         reading = repository.git
         work = _find_work(reading, branch, start, tip, line_tip(repository, branch))
-        subjects = _subjects(work, attempt_id)
+        subjects = _subjects(work, {attempt_id, mark})
         after = restore_state(git, work.before, work.tree_of_tip(reading), rules)
         tree, restored = _on_met(git, work, after, rules)
         changed = after != work.before and tree != work.chain[work.met]
@@ -238,14 +239,14 @@ def _newest_in(git: Git, chain: list[str], tip: str) -> str:
     return chain[low]
 
 
-def _subjects(work: _Work, attempt_id: str) -> list[str]:
+def _subjects(work: _Work, own: set[str | None]) -> list[str]:
     """The subjects of the agent's commits, oldest first; what qloop committed for it has none.
 
     Raises ForeignCommit.
     """
     for commit in work.own:
         maker = marked_attempt(commit.committer)
-        if maker is not None and maker != attempt_id:
+        if maker is not None and maker not in own:
             raise ForeignCommit(commit.name, maker)
     return [commit.subject for commit in work.own if commit.committer != QLOOP_NAME]
 

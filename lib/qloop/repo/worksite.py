@@ -58,6 +58,13 @@ class Workspace:
     """Folders without any file that set-up left."""
     cone: tuple[str, ...] = ()
     """The only folders that the checkout has; without any it has all."""
+    holds: str = ""
+    """The id of the attempt whose work it holds, where that is not its name."""
+
+    @property
+    def attempt_id(self) -> str:
+        """The id of the attempt whose work it holds; a name of qloop's own where there is none."""
+        return self.holds or self.name
 
     @property
     def git_dir(self) -> Path:
@@ -174,4 +181,5 @@ def read_record(path: Path) -> Workspace:
         leftovers=tuple(data["leftovers"]),
         empty_folders=tuple(data["empty_folders"]),
         cone=tuple(data.get("cone", ())),
+        holds=data.get("holds", ""),
     )

@@ -120,7 +120,7 @@ def list_workspaces(repository: Repository) -> tuple[WorkspaceRow, ...]:
     """The attempts' worktrees for people to look at; reads them as they are."""
     rows = []
     for ws in find_workspaces(repository):
-        parts = parse_attempt_id(ws.name)
+        parts = parse_attempt_id(ws.attempt_id)
         if parts is not None:
             branch, commit = _whereabouts(ws)
             rows.append(

@@ -42,6 +42,8 @@ class AgentCall:
     """The tree it works in; `QLOOP_WORKTREE` in its environment."""
     checks: tuple[str, ...] = ()
     """The commands that it may run to see whether its work is right."""
+    is_watched: bool = True
+    """Whether it is ended when it does nothing for too long."""
     log_name: str = "output.log"
     """Its log in the attempt's folder; the prompt lies beside it."""
 
@@ -147,7 +149,7 @@ def _run(
         timeout_s=call.timeout_s,
         marks=_marks(desk, call.cwd),
         cancel=desk.cancel,
-        stale_after_s=desk.terms.limits.stale_after_s,
+        stale_after_s=desk.terms.limits.stale_after_s if call.is_watched else None,
         grace_s=AGENT_GRACE_S,
         on_start=lambda process: desk.emit(
             EventKind.AGENT_STARTED,

@@ -42,6 +42,8 @@ BRANCH_PREFIX = "ql-wt/"
 Look = Callable[[], Snapshot]
 """Waits for a snapshot that was begun."""
 
+Work = Callable[[Desk, AttemptOrder], implementer.Claim]
+
 
 @dataclass(frozen=True, slots=True)
 class Watch:
@@ -54,6 +56,8 @@ class Watch:
     """Set: start no implementer any more (a guard tripped in this wave)."""
     later: Callable[[Callable[[], object]], object] = lambda work: work()
     """Given what may as well be done when the attempt has settled."""
+    work: Work = implementer.work
+    """Has the implementer work; its work is in the desk's worktree then, and none of it runs."""
 
 
 def attempt(order: AttemptOrder, watch: Watch) -> Outcome:
@@ -89,7 +93,7 @@ def _attempt(order: AttemptOrder, watch: Watch, lookout: Lookout, port_base: int
     )
     try:
         desk.logs.mkdir(parents=True, exist_ok=True)
-        ready, failed = _set_up(desk, repository, order.commands.setup, order.commands.copy_files)
+        ready, failed = set_up(desk, repository, order.commands.setup, order.commands.copy_files)
     except BaseException:
         remove_workspace(workspace)  # no agent was there yet
         raise
@@ -141,11 +145,11 @@ def _within(
         return Outcome(start=order.start, tip=kept.tip, failed=failed)
     before = (begun or lookout.begin())()
     desk.write_story(order.story)
-    claimed = implementer.work(desk, order)
+    claimed = watch.work(desk, order)
     return _judged(order, repository, desk, before, claimed, lookout.begin())
 
 
-def _set_up(
+def set_up(
     desk: Desk, repository: Repository, commands: tuple[str, ...], copy_files: tuple[str, ...]
 ) -> tuple[Desk, Failed | None]:
     """Files brought and set-up commands run, and why that failed, if it did.
@@ -197,11 +201,13 @@ def _judged(
     seen: Look,
 ) -> Outcome:
     tip, broken = _keep_or_say(desk, repository, claimed)
-    done = Outcome(start=order.start, tip=tip)
+    done = Outcome(start=order.start, tip=tip, mark=claimed.mark)
     marked, after = _undo_marked(desk, repository, before, seen())
-    if claimed.failed is not None and not (marked and claimed.failed.charged):
+    undone = marked or claimed.breach
+    if claimed.failed is not None and not (undone and claimed.failed.charged):
         return done.model_copy(update={"failed": claimed.failed})
-    breach = "\n".join(filter(None, [broken or _tripped(desk, repository), *marked]))
+    broken = claimed.breach or broken or _tripped(desk, repository)
+    breach = "\n".join(filter(None, [broken, *marked]))
     if breach:
         return _breached(desk, done, breach, claimed.log)
     if not _changed(repository, order.start, tip) and not order.story.get("allowEmpty"):

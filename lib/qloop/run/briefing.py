@@ -7,6 +7,7 @@ from typing import Self
 from qloop.agents.manifest import LONGEST_ARGUMENT_BYTES, Manifest
 from qloop.agents.prompt import bullet_list, render_role
 from qloop.agents.readable import readable_log
+from qloop.agents.roles import IMPLEMENTER
 from qloop.plan.model import Phase, Plan, Story
 from qloop.run.orders import AttemptOrder
 from qloop.system.errors import BadInput
@@ -43,10 +44,10 @@ class Briefing:
         patterns = tuple(str(item) for item in plan.codebase_patterns)
         return cls(prd, root, patterns, tuple(plan.quality_commands))
 
-    def render(self, story: Story) -> str:
-        """The implementer's prompt: role, story, document, patterns, and the last failure."""
+    def render(self, story: Story, role: str = IMPLEMENTER) -> str:
+        """The maker's prompt: role, story, document, patterns, and the last failure."""
         return render_role(
-            "implementer",
+            role,
             {
                 "story_id": story.id,
                 "story": "\n\n".join(part for part in (story.title, story.description) if part),

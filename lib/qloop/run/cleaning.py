@@ -60,7 +60,7 @@ def _resumable(found: Iterable[Workspace], quantum: Path) -> dict[str, str]:
     at_work = {story.id for story in plan.stories if story.status == "in_progress"}
     kept: dict[str, str] = {}
     for one in found:
-        name = parse_attempt_id(one.name)
+        name = parse_attempt_id(one.attempt_id)
         if name is not None and name.story in at_work:
             reason = f"{name.story} is in_progress, the next run takes it up (or --all)"
             kept[one.name] = f"{one.tree}: {reason}"

@@ -15,8 +15,9 @@ from typing import IO, Any
 
 from qloop.plan.model import Json, Plan, parse_plan
 from qloop.repo.checkout import Repository
+from qloop.run import implementer
 from qloop.run.afterwards import Afterwards
-from qloop.run.attempt import Watch, attempt
+from qloop.run.attempt import Watch, Work, attempt
 from qloop.run.check_scope import Notes
 from qloop.run.check_values import Finding
 from qloop.run.checks import WaveChecks
@@ -63,6 +64,7 @@ class Coordinator:
     """How the wave's stories ended, in that order."""
     lead: Lead | None = None
     """The agent that leads the wave, where one does."""
+    work: Work = implementer.work
     _telling: threading.Lock = field(default_factory=threading.Lock)
     _start: WaveStart = field(init=False)
 
@@ -104,7 +106,8 @@ class Coordinator:
 
             def begin(dispatch: Dispatch) -> None:
                 since = monotonic_s()
-                watch = Watch(self._emitter(dispatch), self.cancel, self.halted, afterwards.put_off)
+                emit, later = self._emitter(dispatch), afterwards.put_off
+                watch = Watch(emit, self.cancel, self.halted, later, self.work)
                 future = executor.submit(self._attempt, dispatch, watch)
                 future.add_done_callback(lambda one: ended.put((dispatch, one, since)))
 
@@ -283,11 +286,8 @@ def coordinator_for(
     """The coordinator of a wave; who has it listens to *control* and runs it."""
     place = order.terms.place
     journal = Journal(Path(place.private) / "events.jsonl", order.terms.run_id)
-    store = store_for(
-        Path(place.quantum),
-        Path(place.root),
-        lambda text: _note_repair(journal, order.wave, text),
-    )
+    note = partial(_note_repair, journal, order.wave)
+    store = store_for(Path(place.quantum), Path(place.root), note)
     return Coordinator(order, store, journal, control, reports, cancel)
 
 

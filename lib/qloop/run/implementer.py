@@ -24,6 +24,10 @@ class Claim:
 
     failed: Failed | None
     log: str | None
+    breach: str = ""
+    """What the guard found already, before the work came into the attempt's worktree."""
+    mark: str | None = None
+    """Whose mark its commits bear, where that is not the attempt's own."""
 
 
 def work(desk: Desk, order: AttemptOrder) -> Claim:

@@ -129,6 +129,7 @@ class Lander:
                 title=story.title or "",
                 attempt=dispatch.attempt,
                 attempt_id=dispatch.attempt_id,
+                mark=outcome.mark,
                 state_paths=state_paths(self.terms),
                 copy_files=tuple(plan.copy_files),
                 file_bytes=self.terms.limits.file_bytes,

@@ -10,6 +10,7 @@ from typing import IO
 from qloop.plan.model import Phase
 from qloop.run.control import OVER, listen
 from qloop.run.coordinator import Coordinator, coordinator_for
+from qloop.run.feature import Feature
 from qloop.run.orders import Report, Settled, WaveOrder
 from qloop.system.cancel import Cancel
 
@@ -26,15 +27,25 @@ def serve(control: IO[str], reports: IO[str], cancel: Cancel) -> None:
     """Carry out the orders that come in on *control* until there are no more."""
     lines: SimpleQueue[str] = SimpleQueue()
     listen(control, cancel, lines.put)
-    while (line := lines.get()) != OVER and not cancel.is_set:
-        order = WaveOrder.model_validate_json(line)
-        coordinator = coordinator_for(order, control, reports, cancel)
-        signal = coordinator.run()
-        _tell_end(coordinator, signal)
+    feature = Feature(cancel)
+    try:
+        while (line := lines.get()) != OVER and not cancel.is_set:
+            order = WaveOrder.model_validate_json(line)
+            coordinator = coordinator_for(order, control, reports, cancel)
+            coordinator.work = feature.work
+            signal = coordinator.run()
+            _tell_end(coordinator, signal, feature)
+    finally:
+        feature.end()
 
 
-def _tell_end(coordinator: Coordinator, signal: str) -> None:
+def _tell_end(coordinator: Coordinator, signal: str, feature: Feature) -> None:
+    for settled in coordinator.settled:
+        feature.tell(settled)
     why = next(filter(None, map(why_give_up, coordinator.settled)), "")
+    charged = all(one.failed is None or one.failed.charged for one in coordinator.settled)
+    if feature.has_crashed and charged and not why:
+        why = LOST[Phase.CRASH]
     coordinator.tell(Report(kind="ended", signal=signal, gives_up=why))
 
 

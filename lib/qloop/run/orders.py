@@ -204,6 +204,8 @@ class Outcome(Value):
     spec: ReviewNote | None = None
     quality: ReviewNote | None = None
     failed: Failed | None = None
+    mark: str | None = None
+    """Whose mark its commits may bear besides the attempt's own."""
     breach: bool = False
     """The guard tripped: no further implementer of the wave may start."""
     met: tuple[Hindered, ...] = ()

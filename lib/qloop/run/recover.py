@@ -147,7 +147,7 @@ def tidy_workspaces(repository: Repository, is_dead: Callable[[str], bool], why:
     """Salvage and remove worktrees whose attempts are dead; returns what was kept and why."""
     kept: list[str] = []
     for workspace in find_workspaces(repository):
-        if not is_dead(workspace.name):
+        if not is_dead(workspace.attempt_id):
             continue
         try:
             _salvage_leftover(repository, workspace, why)
@@ -168,7 +168,7 @@ def release_starts(repository: Repository) -> None:
 
 
 def _salvage_leftover(repository: Repository, workspace: Workspace, why: str) -> None:
-    parsed = parse_attempt_id(workspace.name)
+    parsed = parse_attempt_id(workspace.attempt_id)
     if parsed is None or not workspace.tree.exists():
         return
     salvage(workspace, repository, parsed.story, parsed.attempt, why)

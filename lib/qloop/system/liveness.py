@@ -52,7 +52,7 @@ class Stillness:
 class Vigil:
     """Looks at one command while somebody waits for its end."""
 
-    root: int
+    roots: tuple[int, ...]
     marks: Marks
     folder: Path
     """Where its files are."""
@@ -84,7 +84,7 @@ class Vigil:
     def _computed_s(self) -> float:
         """The processor time that its processes took since the last look."""
         before, self._cpu = self._cpu, {}
-        for one in find_members([self.root], self.marks, ()):
+        for one in find_members(self.roots, self.marks, ()):
             cpu_s = read_cpu_s(one.pid)
             if cpu_s is not None:
                 self._cpu[one.pid, one.start] = cpu_s

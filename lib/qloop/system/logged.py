@@ -108,7 +108,7 @@ def _vigil(
 ) -> Vigil | None:
     if stale_after_s is None:
         return None
-    return Vigil(pid, marks, folder, stale_after_s, lambda: kept.taken_bytes)
+    return Vigil((pid,), marks, folder, stale_after_s, lambda: kept.taken_bytes)
 
 
 def _await_end(
