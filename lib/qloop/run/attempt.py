@@ -139,7 +139,7 @@ def _within(
 ) -> Outcome:
     repository = lookout.repository
     if failed is None and watch.halted.is_set():
-        failed = _not_started()
+        failed = Failed.not_started()
     if failed is not None:
         kept = _keep(desk, repository, failed.reason)
         return Outcome(start=order.start, tip=kept.tip, failed=failed)
@@ -294,11 +294,3 @@ def _changed(repository: Repository, start: str, tip: str) -> bool:
         return False
     old, new = repository.git.find_all(f"{start}^{{tree}}", f"{tip}^{{tree}}")
     return old is None or old != new
-
-
-def _not_started() -> Failed:
-    return Failed(
-        phase=Phase.WAVE_FAILED,
-        reason="not started: the guard tripped in this wave",
-        charged=False,
-    )

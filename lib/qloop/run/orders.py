@@ -182,6 +182,12 @@ class Failed(Value):
         return cls(phase=Phase.INTERRUPTED, reason=reason, log=log, charged=False)
 
     @classmethod
+    def not_started(cls) -> Self:
+        """Another story's breach kept it from starting."""
+        reason = "not started: the guard tripped in this wave"
+        return cls(phase=Phase.WAVE_FAILED, reason=reason, charged=False)
+
+    @classmethod
     def infra(cls, reason: str, log: str | None = None) -> Self:
         """A fault of git, the machine or qloop itself, which the story is not charged for."""
         return cls(phase=Phase.INFRA, reason=reason, log=log, charged=False)

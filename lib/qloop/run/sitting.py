@@ -23,6 +23,7 @@ from qloop.repo.scratch import clean_to
 from qloop.repo.trace import read_trace
 from qloop.repo.worksite import Workspace, write_record
 from qloop.run.agent_call import AgentCall, Answered, call_agent
+from qloop.run.attempt import LONGEST_TRACE_BYTES
 from qloop.run.briefing import Briefing, checks_of
 from qloop.run.call_end import find_failure
 from qloop.run.desk import Desk, shown
@@ -34,6 +35,7 @@ from qloop.state.journal import EventKind
 from qloop.system.cancel import Cancel
 from qloop.system.clock import monotonic_s, render_duration
 from qloop.system.liveness import Vigil
+from qloop.system.masking import mask_file
 
 FAREWELL_S = 5.0
 NO_LIMIT_S = 1e9
@@ -241,9 +243,10 @@ class Sitting:
             broken = str(exc)
         else:
             desk.workspace.git.run("reset", "--quiet", "--hard", kept.tip)
-        told = self._look_after(desk)
-        log = shown(desk.logs / _LOG, desk.terms)
-        return Claim(failed, log, breach="\n".join(filter(None, [broken, *told])), mark=ws.name)
+        breach = "\n".join(filter(None, [broken, *self._look_after(desk)]))
+        if breach:
+            desk.emit(EventKind.GUARD_BREACHED, reason=breach)
+        return Claim(failed, shown(desk.logs / _LOG, desk.terms), breach=breach, mark=ws.name)
 
     def _look_after(self, desk: Desk) -> tuple[str, ...]:
         """Take back what bears the sitting's mark in the person's repository; a sentence on each.
@@ -254,6 +257,7 @@ class Sitting:
         after = take_snapshot(self.repository)
         changes = find_changes(self.repository, self.seen, after, mark, read_trace(trace))
         told = keep_and_undo(self.repository, changes, mark)
+        mask_file(trace, desk.secrets(), LONGEST_TRACE_BYTES)
         if trace.exists():  # what was asked once does not mark what happens later
             trace.replace(trace.with_name(f"{trace.stem}.{desk.dispatch.story}.jsonl"))
         self.seen = after
