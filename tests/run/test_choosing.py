@@ -70,3 +70,22 @@ def test_a_stand_in_that_there_is_not_is_named() -> None:
     """It is looked for when it is wanted, and before a run starts."""
     with pytest.raises(BadInput, match=r"'nobody' for fallback"):
         chooser("first", fallback="nobody").choose(Story(id="A-1"))
+
+
+def test_reviewers_are_called_with_the_rights_to_read() -> None:
+    """Their runner's own table decides what these are; those who make a change have others."""
+    rights = {"read": {"args": ["--look"]}, "least": {"args": ["--edit"]}}
+    table = {"argv": ["sh", "{permissions}"], **rights}
+    settings: dict[str, Any] = {
+        "gates": {"spec_review": True},
+        "runners": {"first": table, "second": table},
+        "fallback": "second",
+    }
+    chosen = chooser(**settings).choose(Story(id="A-1"))
+    full = chooser(**settings, permissions="full").choose(Story(id="A-1"))
+    (reviewer,) = chosen.reviewers
+
+    assert chosen.runner.rights.args == ("--edit",)
+    assert reviewer.runner.rights.args == ("--look",)
+    assert reviewer.stand_ins[0].rights.args == ("--look",)
+    assert full.reviewers[0].runner.rights.args == ("--edit",)

@@ -76,6 +76,8 @@ class RunnerTable(BaseModel):
     """Set where qloop's environment passes no value of its own."""
     files: dict[str, str] = Field(default_factory=dict)
     """Files by their names and texts, for `{files}/NAME` in a variable's value."""
+    read: Rights | None = None
+    """Just enough to look and to run the story's checks, for those who judge a change."""
     least: Rights | None = None
     """Just enough to edit, to commit, and to run the story's checks."""
     full: Rights | None = None
@@ -96,9 +98,11 @@ class RunnerTable(BaseModel):
         for way, place in PROMPT_PLACES.items():
             if (self.prompt == way) != (place in self.argv):
                 raise ValueError(f'prompt = "{way}" and {place} in argv go together')
-        args = any(rights is not None and rights.args for rights in (self.least, self.full))
+        args = any(
+            rights is not None and rights.args for rights in (self.read, self.least, self.full)
+        )
         if args != (RIGHTS_PLACE in self.argv):
-            raise ValueError(f"args of least or full and {RIGHTS_PLACE} in argv go together")
+            raise ValueError(f"args of read, least or full and {RIGHTS_PLACE} in argv go together")
         return self
 
 
@@ -109,12 +113,20 @@ class Manifest(RunnerTable):
     argv: tuple[str, ...] = ()
     """The command; empty only for the embedded shell runner."""
     permissions: Permissions = "least"
+    reads_only: bool = False
+    """It is called by somebody who is to change nothing."""
 
     @property
     def rights(self) -> Rights:
         """What it may do, as it is told."""
+        if self.reads_only and self.permissions == "least" and self.read is not None:
+            return self.read
         chosen = self.full if self.permissions == "full" else self.least
         return chosen or self.least or Rights()
+
+    def for_reading(self) -> "Manifest":
+        """The same for a call that is to change nothing."""
+        return self.model_copy(update={"reads_only": True})
 
     @property
     def needs_full(self) -> bool:

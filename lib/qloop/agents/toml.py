@@ -7,7 +7,7 @@ from typing import Any
 from qloop.agents.manifest import Manifest
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_OWN = {"name", "permissions", "notes"}
+_OWN = {"name", "permissions", "reads_only", "notes"}
 
 
 def render_table(manifest: Manifest) -> str:

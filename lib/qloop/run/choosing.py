@@ -66,7 +66,8 @@ class Chooser:
 
     def _presently(self, reviewer: Reviewer) -> Reviewer:
         runner, model = self._present(reviewer.runner, reviewer.model)
-        changes = {"runner": runner, "model": model, "stand_ins": self._stand_ins(runner.name)}
+        others = (one.for_reading() for one in self._stand_ins(runner.name))
+        changes = {"runner": runner.for_reading(), "model": model, "stand_ins": tuple(others)}
         return reviewer.model_copy(update=changes)
 
     def _stand_ins(self, name: str) -> tuple[Manifest, ...]:
