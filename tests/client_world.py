@@ -29,8 +29,6 @@ class Client:
 
     package: Package
     model: str
-    table: str
-    """Its table in qloop.toml."""
     key: str
     """The variable that takes its key."""
     url: str = ""
@@ -39,6 +37,10 @@ class Client:
     settings: Mapping[str, str] = field(default_factory=dict)
     """Files in HOME; `{url}` in them becomes the service's address."""
     env: Mapping[str, str] = field(default_factory=dict)
+    full: bool = False
+    """Whether it can do its work with full permissions only."""
+    sandbox: tuple[str, ...] = ()
+    """A command of its own that fails where its sandbox cannot be made, as in some containers."""
 
     @property
     def name(self) -> str:
@@ -67,13 +69,13 @@ class ClientWorld(World):
             place = Path(os.environ["HOME"]) / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text.replace("{url}", server.url), encoding="utf-8")
-        self.plan(STORY)
+        self.plan(STORY, testCommand="test -s README.md", qualityCommands=["git diff --check HEAD"])
 
     def configure(self, extra: str = "", env: Sequence[str] = ()) -> None:
-        """Write qloop.toml: the client as the runner, then *extra*, then its own table."""
+        """Write qloop.toml: the client as the runner, as it comes with qloop, then *extra*."""
         super().configure(env=env)
         top = f"runner = {json.dumps(self.client.name)}\nmodel = {json.dumps(self.client.model)}\n"
-        text = f"{top}{extra}\n{self.client.table}"
+        text = f'{top}permissions = "full"\n{extra}' if self.client.full else f"{top}{extra}"
         (self.path / "qloop.toml").write_text(text, encoding="utf-8")
 
     def start(self, *words: str, cwd: Path | None = None, **env: str) -> Popen[str]:

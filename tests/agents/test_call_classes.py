@@ -93,6 +93,11 @@ MINI_429 = """Traceback (most recent call last):
   File "mini.py", line 1, in <module>
 litellm.exceptions.RateLimitError: litellm.RateLimitError: OpenAIException - slow down
 """
+CODEX_BUSY = """warning: Model metadata for `gpt-5` not found. Defaulting to fallback metadata.
+ERROR: Reconnecting... 1/1
+ERROR: We're currently experiencing high demand, which may cause temporary errors.
+ERROR: We're currently experiencing high demand, which may cause temporary errors.
+"""
 CODEX_LIMIT = (
     "ERROR: You've hit your usage limit. Upgrade to Pro or try again in 2 days 3 hours 5 minutes."
 )
@@ -248,6 +253,7 @@ SEEN: list[tuple[str, Call, CallClass]] = [
         ),
         CallClass.CONFIGURATION,
     ),
+    ("codex, text, busy", text(CODEX_BUSY, 1, "codex"), CallClass.OVERLOAD),
     (
         "codex, stream",
         structured("codex", Refusal("stream disconnected before completion: x")),

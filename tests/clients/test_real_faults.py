@@ -1,11 +1,12 @@
 """Agent command lines whose model service fails, refuses, or does not answer; runs that end."""
 
 import signal
+from dataclasses import replace
 
 import pytest
 
-from client_world import ClientWorld
-from model_server import Fault, cut, hang, refuse
+from client_world import SIGNAL, ClientWorld
+from model_server import Fault, Play, Shell, Write, cut, hang, refuse
 from world import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.real_clients
@@ -45,3 +46,21 @@ def test_a_run_that_is_ended_in_mid_turn_is_taken_up(real: ClientWorld) -> None:
 
     assert ran.code == 0, ran.err + real.logged()
     assert real.files()["hello.txt"] == "hello"
+
+
+def test_a_run_that_is_ended_while_a_tool_works_leaves_nothing(real: ClientWorld) -> None:
+    """Clients start commands in sessions of their own; these end with the run all the same."""
+    real.client = replace(real.client, full=True)
+    real.configure()
+    script = Write("wait.sh", f"touch '{real.flags}/waits'\nsleep 600\n")
+    real.server.plays = {"": Play((script, Shell("sh wait.sh")), SIGNAL)}
+    ended = real.start("run")
+    wait_until((real.flags / "waits").exists)
+
+    ended.send_signal(signal.SIGTERM)
+    out, err = ended.communicate(timeout=PATIENCE_S)
+
+    (kept,) = real.refs("refs/qloop/attempts/").values()
+    assert ended.returncode == 130, out + err
+    assert "sleep 600" in real.files(kept)["wait.sh"]
+    assert real.charged() == 0
