@@ -52,7 +52,7 @@ def spawned(world: World) -> bool:
         (["prd.md", "other.md"], ["other.md"]),
         (["orchestrator"], ["--legacy-orchestrator"]),
         (["--legacy-orchestrator", "--coordinator"], ["--legacy-orchestrator", "--coordinator"]),
-        (["--budget", "1"], ["--budget"]),
+        (["--budget", "much"], ["--budget", "much"]),
     ],
 )
 def test_a_wrong_command_line_is_64(world: World, words: list[str], told: list[str]) -> None:
