@@ -70,8 +70,6 @@ class Store:
         self._judge = Judge(path.name, self._generations)
         self._known: _Version | None = None
         self._outliner = Outliner()
-        self._seen: tuple[str, bytes] | None = None
-        """The last generation's stamp and digest, where the file was seen to hold it."""
 
     def read(self) -> Json:
         """The file as it stands, without a lock. Raises InputMissing, BadInput."""
@@ -157,12 +155,8 @@ class Store:
         disk = self._read_disk()
         self._generations.recover(disk)
         stamp = self._generations.last()
-        if disk is None or stamp is None:
+        if disk is None or stamp is None or not self._generations.holds(stamp, disk):
             return None
-        seen = (stamp, hashlib.sha256(disk).digest())
-        if self._seen != seen and not self._generations.holds(stamp, disk):
-            return None
-        self._seen = seen
         return read_part(disk, stories)
 
     def _write_part(self, part: Part) -> None:
@@ -172,7 +166,6 @@ class Store:
         self._known = None
         swap = self._swap(stamp, data, part.data)
         if swap.found == part.data:
-            self._seen = (stamp, hashlib.sha256(data).digest())
             return
         repair = self._judge.during_run(swap.found, load_own(data))
         disk = data if swap.replaced else swap.found

@@ -107,12 +107,11 @@ def read_optional(path: Path) -> bytes | None:
 
 def holds(path: Path, data: bytes) -> bool:
     """Whether *path* holds just these bytes, seen without a second copy of them in memory."""
-    view = memoryview(data)
+    at = 0
     try:
         with path.open("rb") as file:
-            at = 0
             while block := file.read(_BLOCK_BYTES):
-                if view[at : at + len(block)] != block:
+                if not data.startswith(block, at):
                     return False
                 at += len(block)
     except (FileNotFoundError, NotADirectoryError):
