@@ -44,12 +44,12 @@ def find_story_outline(story: Any) -> StoryOutline | None:
     if not isinstance(story, dict) or story.get("id") is None or not is_sound(story, STORY):
         return None
     tasks = story.get("tasks") or ()
-    ids = [name for task in tasks if (name := task.get("id")) is not None]
+    ids = [task["id"] for task in tasks if task.get("id") is not None]
     if len(set(ids)) < len(ids):
         return None
     tries = story.get("retries") or {}
     most, priority = tries.get("maxAttempts"), story.get("priority")
-    log = tries.get("failureLog")
+    log, review = tries.get("failureLog"), story.get("review")
     return StoryOutline(
         id=story["id"],
         title=story.get("title"),
@@ -61,7 +61,7 @@ def find_story_outline(story: Any) -> StoryOutline | None:
         max_attempts=DEFAULT_MAX_ATTEMPTS if most is None else most,
         started_at=story.get("startedAt"),
         last_reason=log[-1].get("reason") if log else None,
-        is_unverified=_is_unverified(story.get("review") or {}),
+        is_unverified=_is_unverified(review) if review else False,
     )
 
 
