@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plan.prds import NOW, compiled, only_story
-from qloop.plan.prd import prd_hash
+from qloop.plan.prd_names import prd_hash
 
 WHOLE = """\
 ---

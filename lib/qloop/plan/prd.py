@@ -5,9 +5,6 @@ byte order mark do not matter, so a checkout with CRLF is the same document.
 Errors: Faults, all of them at once, each with its line.
 """
 
-import hashlib
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -22,6 +19,7 @@ from qloop.plan.prd_fault import LineFault, faults_error
 from qloop.plan.prd_front import parse_front_matter, split_front_matter
 from qloop.plan.prd_labels import parse_id, plain_heading
 from qloop.plan.prd_markdown import Block, parse_blocks
+from qloop.plan.prd_names import default_branch, prd_hash
 from qloop.plan.prd_story import StoryPart, is_task_heading, read_story
 
 FORM = """\
@@ -45,7 +43,6 @@ What it is about, in a paragraph or two.
 sh src/greet.sh
 ```"""
 
-_LONGEST_SLUG = 100
 _HEAD = (
     *("project", "branchName", "description", "prdPath", "prdHash", "designPath"),
     *("createdAt", "updatedAt", "testCommand", "qualityCommands", "setupCommands", "copyFiles"),
@@ -99,19 +96,6 @@ def compile_prd(text: str, *, path: str, now: str) -> Json:
     if faults:
         raise faults_error(faults, path)
     return document
-
-
-def prd_hash(data: bytes) -> str:
-    """`sha256:` and the digest of a document's bytes, the same for LF and CRLF line ends."""
-    data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return "sha256:" + hashlib.sha256(data).hexdigest()
-
-
-def default_branch(title: str) -> str:
-    """The feature branch of a plan that names none: `ql/` and the title in plain letters."""
-    plain = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()
-    slug = re.sub("[^a-z0-9]+", "-", plain).strip("-")
-    return f"ql/{slug[:_LONGEST_SLUG].strip('-') or 'feature'}"
 
 
 def _in_order(fields: Json) -> Json:

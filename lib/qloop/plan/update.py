@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from qloop.plan.prd import default_branch
+from qloop.plan.prd_names import default_branch
 from qloop.plan.values import DEFAULT_PRIORITY, Json, Status
 
 _STORY_CONTENT: Json = {

@@ -3,7 +3,6 @@
 Errors: BadInput, or Faults with one line per fault, for a qloop.toml that cannot be used.
 """
 
-import difflib
 import os
 import re
 import tomllib
@@ -197,6 +196,8 @@ def _check_roles(config: Config, path: Path) -> None:
     unknown = sorted(config.roles.keys() - role_names()) if config.roles else []
     if unknown:
         known = role_names()
+        import difflib  # only where something is wrong
+
         near = difflib.get_close_matches(unknown[0], known, n=1, cutoff=0.4)
         fix = f"did you mean {near[0]!r}?" if near else f"the roles are {', '.join(known)}"
         raise BadInput(f"roles.{unknown[0]}: there is no such role", where=str(path), fix=fix)
@@ -256,10 +257,13 @@ def _fault(error: Any) -> str:
 
 
 def _nearest(location: tuple[Any, ...]) -> str:
+
     return _hint(str(location[-1]), _model_at(location[:-1]).model_fields)
 
 
 def _hint(word: str, known: Iterable[str]) -> str:
+    import difflib  # only where something is wrong
+
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.4)
     return f", did you mean {close[0]!r}?" if close else ""
 

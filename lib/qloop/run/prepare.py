@@ -12,7 +12,7 @@ from qloop.agents.manifest import AUTO, SHELL, SHELL_MANIFEST, Manifest
 from qloop.agents.roles import IMPLEMENTER, load_role
 from qloop.agents.shipped import SHIPPED
 from qloop.plan.model import Plan, Status, Story
-from qloop.plan.prd import prd_hash
+from qloop.plan.prd_names import prd_hash
 from qloop.run.config import CONFIG_NAME, DEFAULT_PARALLEL, Config
 from qloop.run.routing import Route, Wish, route_implementer
 from qloop.system.clock import parse_duration_s
