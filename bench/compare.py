@@ -1,11 +1,12 @@
-"""Whole runs side by side: qloop, its own strict waves, and `make -j4` with the same git steps.
+"""Whole runs side by side: qloop, its own strict waves, `make -j4` and doit with plain git steps.
 
 `.venv/bin/python bench/compare.py [--runs N] [CASE ...]`. Every case is run in turns, so that a
 machine whose speed drifts treats all alike; medians and the ratio to make are printed. Needs make
-and git. Units: seconds.
+and git, and for doit `.venv/bin/python -m pip install doit`. Units: seconds.
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import random
@@ -106,6 +107,8 @@ def main() -> None:
 def compare(case: Case, runs: int) -> None:
     """Time each way of running a case, in turns, and print medians and ratios."""
     ways: dict[str, Callable[[Case, Path], None]] = {"qloop": by_qloop, "make -j4": by_make}
+    if importlib.util.find_spec("doit") is not None:
+        ways["doit -n 4"] = by_doit
     if case.name == "heavy-tail":
         ways["qloop --strict-waves"] = by_strict_waves
     taken: dict[str, list[float]] = {name: [] for name in ways}
@@ -173,6 +176,27 @@ def write_makefile(case: Case, place: Path) -> None:
     (place / "Makefile").write_text("\n".join(rules) + "\n", encoding="utf-8")
 
 
+def write_dodo(case: Case, place: Path) -> None:
+    """The case as tasks of doit that do the same git steps."""
+    git(place / "repo", "branch", "line")
+    (place / "steps.sh").write_text(STEPS, encoding="utf-8")
+    tasks = [
+        {
+            "name": name,
+            "actions": [f"sh ../steps.sh {name} {work}"],
+            "task_dep": [f"story:{need}" for need in needs],
+        }
+        for name, (needs, work) in case.stories.items()
+    ]
+    (place / "dodo.py").write_text(f"def task_story():\n    yield from {tasks!r}\n", "utf-8")
+
+
+def by_doit(_case: Case, place: Path) -> None:
+    """The same git steps under doit."""
+    words = [sys.executable, "-m", "doit", "-n", str(SLOTS), "-f", "../dodo.py", "-d", "."]
+    quietly([*words, "--db-file", "../doit.db"], place / "repo")
+
+
 def by_qloop(_case: Case, place: Path) -> None:
     """Waves that overlap."""
     quietly([*QLOOP], place / "repo")
@@ -188,7 +212,12 @@ def by_make(_case: Case, place: Path) -> None:
     quietly(["make", f"-j{SLOTS}", "-f", "../Makefile"], place / "repo")
 
 
-PREPARE = {"by_qloop": write_plan, "by_strict_waves": write_plan, "by_make": write_makefile}
+PREPARE = {
+    "by_qloop": write_plan,
+    "by_strict_waves": write_plan,
+    "by_make": write_makefile,
+    "by_doit": write_dodo,
+}
 
 
 def quietly(argv: list[str], cwd: Path) -> None:
