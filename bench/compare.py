@@ -22,7 +22,8 @@ from pathlib import Path
 
 SLOTS = 4
 FILES = 50
-QLOOP = (sys.executable, "-P", "-m", "qloop", "run", "--max-parallel", str(SLOTS))
+QLOOP = (str(Path(__file__).resolve().parents[1] / "bin" / "qloop"), "run")
+QLOOP += ("--max-parallel", str(SLOTS))
 STEPS = r"""
 set -e
 id=$1; work=$2; tree=../trees/$id
