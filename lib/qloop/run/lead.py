@@ -138,7 +138,9 @@ class Lead:
         return emit
 
     def _follow(self) -> None:
-        select.select([self.cancel.fileno()], [], [])
+        look = select.poll()  # which has no largest descriptor
+        look.register(self.cancel, select.POLLIN)
+        look.poll()
         self._own.set(self.cancel.reason or "the run was stopped")
 
     @property
