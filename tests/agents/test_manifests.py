@@ -104,6 +104,12 @@ def test_rules_as_words_come_for_each_command() -> None:
     assert "run_shell_command(git commit)" in words
 
 
+@pytest.mark.parametrize("check", ["python -c 'print(1)'", "a, b", "x\ny", 'echo "x"', "$(id)"])
+def test_a_command_that_a_word_cannot_tell_gets_no_rule(check: str) -> None:
+    """A rule that is malformed would be refused, or allow something else."""
+    assert command(shipped("copilot"), {}, [check]) == command(shipped("copilot"), {})
+
+
 def test_an_empty_placeholder_goes_with_its_flag() -> None:
     """Without a model there is no flag for one."""
     with_model = command(shipped("codex"), {"{model}": "m"})

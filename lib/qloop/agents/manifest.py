@@ -38,7 +38,8 @@ class Rights(BaseModel):
     commands: tuple[str, ...] = ()
     """Commands, by their first words, that it may run besides the story's own checks."""
     rule: tuple[str, ...] = ()
-    """The words that allow one command; `{command}` in them is replaced."""
+    """The words that allow one command; `{command}` in them is replaced. There are none for
+    commands with quotes, brackets, commas or line ends, which no such rule can tell."""
     json_rule: str = ""
     """The same as a piece of JSON, for `{json_rules}` in an element of *args* or in *set_env*."""
     root_needs: str | None = None

@@ -1,6 +1,7 @@
 """The words and variables that a manifest comes to for one call."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from qloop.agents.manifest import PLACEHOLDERS, RIGHTS_PLACE, Manifest, Rights
 RULES = "{rules}"
 JSON_RULES = "{json_rules}"
 COMMAND = "{command}"
+_UNSPEAKABLE = re.compile(r"[(),\"'`\\\n]")
+"""What the rules of agent command lines cannot hold, or take for their own signs."""
+
 FILES = "{files}"
 """In a variable's value: the folder that holds the manifest's files during a call."""
 
@@ -62,7 +66,8 @@ def _rights_words(rights: Rights, checks: tuple[str, ...]) -> list[str]:
     for part in rights.args:
         if part == RULES:
             for allowed in (*rights.commands, *checks):
-                words += [word.replace(COMMAND, allowed) for word in rights.rule]
+                if not _UNSPEAKABLE.search(allowed):
+                    words += [word.replace(COMMAND, allowed) for word in rights.rule]
         else:
             words.append(part.replace(JSON_RULES, _json_rules(rights, checks)))
     return words
