@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 STAMP = ".installed"
 PATIENCE_S = 900.0
 TRIES = 2
+LONGEST_COMPLAINT = 300
 AS_STARTED = dict(os.environ)
 """The person's environment: each test has one of its own, without their registries."""
 
@@ -118,7 +119,7 @@ def _from_pip(package: Package) -> str:
 
 
 def _complaint(argv: list[str], package: Package, path: str | None = None) -> str:
-    """Run a step of an installation; empty if it went well, else the end of what it said."""
+    """Run a step of an installation; empty if it went well, else the beginning of what it said."""
     env = {**AS_STARTED, **({"PATH": path} if path else {})}
     try:
         done = subprocess.run(
@@ -127,4 +128,5 @@ def _complaint(argv: list[str], package: Package, path: str | None = None) -> st
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return f"not done after {PATIENCE_S:.0f} s"
-    return "" if done.returncode == 0 else (done.stderr or done.stdout).strip()[-500:] or "failed"
+    said = " ".join((done.stderr or done.stdout).split())[:LONGEST_COMPLAINT]
+    return "" if done.returncode == 0 else said or f"exit code {done.returncode}"
