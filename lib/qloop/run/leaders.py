@@ -18,7 +18,9 @@ def pick_leader(wanted: Wanted, config: Config, root: Path, name: str, timeout_s
     """The agent that leads a wave for at most *timeout_s*; its work is known by *name*."""
     route = route_role(COORDINATOR, wanted.wish, config, load_role(COORDINATOR).tier)
     runner = _runner(route.runner, config, root)
-    return Leader(name=name, runner=runner, model=route.model, timeout_s=timeout_s)
+    # It changes no file: what it may run besides reading is the toolkit.
+    reader = runner.for_reading()
+    return Leader(name=name, runner=reader, model=route.model, timeout_s=timeout_s)
 
 
 def _runner(name: str, config: Config, root: Path) -> Manifest:
