@@ -69,12 +69,15 @@ _NEVER = (
 
 def base_environment(env_pass: Iterable[str]) -> dict[str, str]:
     """What set-up and gate commands see of qloop's own environment."""
-    return {**passed_through((*_PASSED, *env_pass)), "TERM": "dumb"}
+    return {**_passed(_ALWAYS), **passed_through(env_pass), "TERM": "dumb"}
 
 
 def passed_through(patterns: Iterable[str]) -> dict[str, str]:
     """The variables whose names match one of *patterns* (names, or globs such as `X_*`)."""
-    wanted = _any_of(patterns)
+    return _passed(_any_of(patterns))
+
+
+def _passed(wanted: re.Pattern[str]) -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
@@ -89,3 +92,4 @@ def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
 
 _compiled = functools.lru_cache(re.compile)
 _REFUSED = _any_of(_NEVER)
+_ALWAYS = _any_of(_PASSED)
