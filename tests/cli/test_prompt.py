@@ -65,6 +65,20 @@ def test_a_coordinators_prompt_is_about_the_next_wave(world: World) -> None:
     assert "- A-1: One thing" in shown.out
 
 
+def test_a_planners_prompt_is_about_a_document(world: World) -> None:
+    """It is named in place of the story; no plan is needed."""
+    (world.path / "prd.md").write_text("Prices in cents.\n", encoding="utf-8")
+
+    shown = world.qloop("prompt", "prd.md", "--role", "planner")
+    missing = world.qloop("prompt", "other.md", "--role", "planner")
+
+    assert shown.code == 0, shown.err
+    assert "make a plan of prd.md" in shown.out
+    assert "| Prices in cents." in shown.out
+    assert '"$id": "urn:qloop:schema:plan"' in shown.out
+    assert missing.code == 66
+
+
 def test_what_there_is_no_prompt_for(world: World) -> None:
     """An unknown story is 65 with the nearest one, an unknown role 64."""
     world.plan({"id": "A-1"})

@@ -6,19 +6,14 @@ no answer.
 Errors: MalformedReview.
 """
 
-import json
 import re
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic.json_schema import GenerateJsonSchema
 
-from qloop.agents.signals import strip_codes
-
-LONGEST_ANSWER = 500_000
-"""How many characters from the end are looked at."""
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
+from qloop.agents.answer_schema import answer_schema
+from qloop.agents.objects import find_objects
 
 _PLACE = re.compile(r"(?P<path>\S(?:.*\S)?):(?P<line>[1-9]\d{0,8})(?:-(?P<end>[1-9]\d{0,8}))?")
 
@@ -82,22 +77,14 @@ class Review(_Part):
     issues: list[Issue] = []
 
 
-class _Untitled(GenerateJsonSchema):
-    """Without titles that repeat a field's name."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
-        return False
-
-
 def review_schema() -> dict[str, Any]:
     """The JSON Schema of a reviewer's answer."""
-    made = Review.model_json_schema(schema_generator=_Untitled)
-    return {"$schema": DIALECT, "$id": "urn:qloop:schema:review", **made}
+    return answer_schema(Review, "review")
 
 
 def parse_review(answer: str) -> Review:
     """The one review in a final answer. Raises MalformedReview."""
-    found = [value for value in _objects(_lines_of(answer)) if "verdict" in value]
+    found = [value for value in find_objects(answer) if "verdict" in value]
     different = [value for number, value in enumerate(found) if value not in found[:number]]
     if len(different) != 1:
         raise MalformedReview(
@@ -124,48 +111,6 @@ def parse_place(text: str) -> tuple[str, int] | None:
     if path.is_absolute() or ".." in path.parts or any(char in str(path) for char in "\n\r\0"):
         return None
     return str(path), max(int(match["line"]), int(match["end"] or 0))
-
-
-def _objects(text: str) -> list[dict[str, Any]]:
-    """The JSON objects that begin at the start of a line, none within another."""
-    decoder = json.JSONDecoder(object_pairs_hook=_without_doubles)
-    found: list[dict[str, Any]] = []
-    at = 0
-    while (at := _next_start(text, at)) >= 0:
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (json.JSONDecodeError, _DoubledKey, RecursionError):
-            at += 1
-            continue
-        found.append(value)
-        at = end
-    return found
-
-
-def _lines_of(answer: str) -> str:
-    """The last lines of an answer, without what steers a terminal."""
-    if len(answer) > LONGEST_ANSWER:
-        answer = answer[-LONGEST_ANSWER:].partition("\n")[2]
-    return strip_codes(answer).replace("\r\n", "\n").replace("\r", "\n").strip()
-
-
-def _next_start(text: str, at: int) -> int:
-    """Where the next line begins with a brace, from *at* on; -1 where none does."""
-    if text[at : at + 1] == "{" and (at == 0 or text[at - 1] == "\n"):
-        return at
-    following = text.find("\n{", max(at - 1, 0))
-    return following + 1 if following >= 0 else -1
-
-
-class _DoubledKey(ValueError):
-    """An object says the same thing twice."""
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise _DoubledKey
-    return made
 
 
 def _place_of(location: tuple[int | str, ...]) -> str:

@@ -9,7 +9,9 @@ from qloop.cli.context import json_option, quantum_option
 
 
 @click.command("plan")
-@click.argument("prd", type=click.Path(path_type=Path))
+@click.argument("prd", required=False, type=click.Path(path_type=Path))
+@click.option("--agent", is_flag=True, help="Have an agent make the plan, of free prose.")
+@click.option("--review", is_flag=True, help="Look through the plan that there is; takes no PRD.")
 @click.option("--update", is_flag=True, help="Keep what was done of stories that did not change.")
 @click.option(
     "--out",
@@ -19,14 +21,37 @@ from qloop.cli.context import json_option, quantum_option
 )
 @quantum_option
 @json_option
-def plan(prd: Path, update: bool, out: Path | None, quantum: Path | None, as_json: bool) -> int:
+def plan(
+    prd: Path | None,
+    agent: bool,
+    review: bool,
+    update: bool,
+    out: Path | None,
+    quantum: Path | None,
+    as_json: bool,
+) -> int:
     """Compile a requirements document to quantum.json.
 
     A finished plan makes room and is kept in .qloop/archive/; an unfinished one stays.
-    """
-    from qloop.cli.planning import compile_here
 
-    return compile_here(prd, out or quantum, update=update, as_json=as_json)
+    With --agent the document may be of any form: the runner of [roles.planner], else the default
+    one, reads the repository and answers with a plan, which is checked. Its faults are told to it
+    up to three times; then it is refused (65). A review of the plan is printed.
+
+    --review finds stories without acceptance criteria, oversized ones and those that no command
+    of their own judges, edges that are needless or missing, and file conflicts. It informs only.
+    """
+    from qloop.cli import planning
+
+    if review:
+        if prd is not None or agent or update or out is not None:
+            raise click.UsageError("--review goes with --quantum and --json alone")
+        return planning.review_here(quantum, as_json=as_json)
+    if prd is None:
+        raise click.UsageError("name the requirements document, or --review the plan there is")
+    if agent:
+        return planning.plan_here(prd, out or quantum, update=update, as_json=as_json)
+    return planning.compile_here(prd, out or quantum, update=update, as_json=as_json)
 
 
 @click.command("validate")

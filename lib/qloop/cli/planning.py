@@ -1,5 +1,6 @@
 """What the planning commands do once their words are parsed."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +23,62 @@ def compile_here(prd: Path, out: Path | None, *, update: bool, as_json: bool) ->
     if as_json:
         console.print_json(made.document)
     return 0
+
+
+def plan_here(prd: Path, out: Path | None, *, update: bool, as_json: bool) -> int:
+    """Have an agent make the plan of a document; what that cost is told in any case."""
+    from qloop.repo.exclude import ensure_excluded
+    from qloop.run.forks import new_run_id
+    from qloop.run.planner import plan_by_agent
+    from qloop.state.store import store_for
+
+    repository = checked_place(prd)
+    state_file = resolve_quantum(repository.root, out)
+    ensure_excluded(repository, state_file)
+    store, run_id = store_for(state_file, repository.root), new_run_id()
+    try:
+        made = plan_by_agent(repository, store, prd, run_id, console.say, update=update)
+    finally:
+        _tell_cost(repository, run_id)
+    for line in made.lines:
+        console.say(line)
+    plan = check_plan(made.document, str(state_file))
+    if as_json:
+        console.print_json(made.document)
+    _tell_review(plan, console.say if as_json else console.result)
+    return 0
+
+
+def review_here(quantum: Path | None, *, as_json: bool) -> int:
+    """What a person should look at in the plan that there is."""
+    plan = read_plan(default_state_file(quantum))
+    if as_json:
+        from qloop.plan.critique import review_plan
+        from qloop.ui.critique import critique_json
+
+        console.print_json(critique_json(review_plan(plan)))
+    else:
+        _tell_review(plan, console.result)
+    return 0
+
+
+def _tell_review(plan: Plan, tell: Callable[[str], None]) -> None:
+    from qloop.plan.critique import review_plan
+    from qloop.ui.critique import critique_lines
+
+    waves = waves_preview(plan, _wanted_slots(plan, None))
+    for line in critique_lines(plan, review_plan(plan), len(waves)):
+        tell(console.printable(line))
+
+
+def _tell_cost(repository: Repository, run_id: str) -> None:
+    from qloop.run.holder import private_folder
+    from qloop.state.journal import Journal
+    from qloop.ui.costs import cost_line
+
+    line = cost_line(Journal(private_folder(repository) / "events.jsonl").events(run_id))
+    if line:
+        console.say(f"planning cost {line}")
 
 
 def compile_into(repository: Repository, state_file: Path, prd: Path, *, update: bool) -> Planned:

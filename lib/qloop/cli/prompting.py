@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from qloop.agents.roles import IMPLEMENTER, ORCHESTRATOR
-from qloop.cli.context import default_state_file
+from qloop.cli.context import checked_place, default_state_file
 from qloop.cli.looking import find_story
 from qloop.cli.planning import read_plan
 from qloop.plan.model import Plan, Story
+from qloop.plan.prose import read_prose
 from qloop.repo.checkout import Repository, find_repository
 from qloop.repo.kept import find_salvage
 from qloop.repo.line import line_tip
@@ -15,6 +16,8 @@ from qloop.run.briefing import Briefing
 from qloop.run.holder import private_folder
 from qloop.run.lead_brief import render_lead
 from qloop.run.leaders import COORDINATOR
+from qloop.run.planner_brief import PLANNER, render_planner
+from qloop.run.planning import path_in_plan, read_text
 from qloop.run.prepare import find_prd
 from qloop.run.review_brief import PATCH_BYTES, Case, render_brief
 from qloop.state.journal import Event, EventKind, Journal
@@ -22,10 +25,12 @@ from qloop.ui import console
 
 
 def show_prompt(story_id: str, role: str, quantum: Path | None) -> int:
-    """The prompt of a role for a story, as a run would make it now.
+    """The prompt of a role for a story, as a run would make it now; a planner has a document.
 
     Raises BadInput for a story that is not in the plan, or a review of what nobody made yet.
     """
+    if role == PLANNER:
+        return _show_planner(Path(story_id))
     state_file = default_state_file(quantum)
     plan = read_plan(state_file)
     story = find_story(plan, story_id, state_file)
@@ -40,6 +45,14 @@ def show_prompt(story_id: str, role: str, quantum: Path | None) -> int:
     else:
         text = render_brief(role, _case(repository, plan, story, briefing))
     console.result(console.printable(text.rstrip("\n")))
+    return 0
+
+
+def _show_planner(prd: Path) -> int:
+    """What the planner of a first plan would be told."""
+    root = checked_place(prd).root
+    prose = read_prose(read_text(prd), path_in_plan(prd, root))
+    console.result(console.printable(render_planner(prose, None).rstrip("\n")))
     return 0
 
 

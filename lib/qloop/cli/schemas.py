@@ -5,7 +5,7 @@ from qloop.plan.schema import plan_schema, render_schema
 
 
 def read_schema(name: str) -> str:
-    """The schema's text: `quantum`, `config`, `event` or `review`."""
+    """The schema's text: `quantum`, `config`, `event`, `review` or `plan`."""
     return render_schema(_schema(name))
 
 
@@ -22,4 +22,8 @@ def _schema(name: str) -> Json:
         from qloop.agents.review import review_schema
 
         return review_schema()
+    if name == "plan":
+        from qloop.agents.plan_answer import plan_answer_schema
+
+        return plan_answer_schema()
     return plan_schema()

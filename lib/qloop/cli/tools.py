@@ -9,8 +9,11 @@ from qloop.agents.forms import FORMS, TEXT
 from qloop.cli.context import json_option, quantum_option
 
 BLOCK_BYTES = 65_536
-PROMPTED = ("implementer", "spec-reviewer", "quality-reviewer", "coordinator", "orchestrator")
-SCHEMAS = ("quantum", "config", "event", "review")
+PROMPTED = (
+    *("implementer", "spec-reviewer", "quality-reviewer", "coordinator", "orchestrator"),
+    "planner",
+)
+SCHEMAS = ("quantum", "config", "event", "review", "plan")
 
 
 @click.group("worktree")
@@ -140,7 +143,7 @@ def signal_parse(exit_code: int, form: str) -> int:
     default=PROMPTED[0],
     show_default=True,
     help="A reviewer is told of the newest attempt that was kept, a coordinator of the next wave, "
-    "as if it had this story alone.",
+    "as if it had this story alone, a planner of the document named in place of STORY.",
 )
 @quantum_option
 def prompt(story_id: str, role: str, quantum: Path | None) -> int:
@@ -151,9 +154,7 @@ def prompt(story_id: str, role: str, quantum: Path | None) -> int:
 
 
 @click.command("schema")
-@click.argument(
-    "name", type=click.Choice(["quantum", "config", "event", "review"]), default="quantum"
-)
+@click.argument("name", type=click.Choice(SCHEMAS), default="quantum")
 def schema(name: str) -> int:
     """Print the JSON Schema of a file of qloop\'s, or of an agent\'s answer."""
     from qloop.cli.schemas import read_schema

@@ -46,17 +46,17 @@ class PathIndex:
             name = normalise(path)
             if name not in self._paths:
                 self._paths.add(name)
-                self._folders.update(_folders(name))
+                self._folders.update(folders_of(name))
 
     def overlaps(self, path: str) -> bool:
         """Whether *path* overlaps a path taken in."""
         name = normalise(path)
         if name in self._paths or name in self._folders:
             return True
-        return not self._paths.isdisjoint(_folders(name))
+        return not self._paths.isdisjoint(folders_of(name))
 
 
-def _folders(name: str) -> list[str]:
+def folders_of(name: str) -> list[str]:
     """The folders that hold a normalised path, the root among them; the root lies in none."""
     if not name:
         return []

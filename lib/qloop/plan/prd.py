@@ -87,7 +87,7 @@ def compile_prd(text: str, *, path: str, now: str) -> Json:
         "updatedAt": now,
         "stories": [story.document for story in stories],
     }
-    document = _in_order(fields)
+    document = in_order(fields)
     faults = [*front.faults, *_faults(blocks, title, sections, stories)]
     if "stories" in front.fields:
         line = front.lines["stories"]
@@ -98,7 +98,8 @@ def compile_prd(text: str, *, path: str, now: str) -> Json:
     return document
 
 
-def _in_order(fields: Json) -> Json:
+def in_order(fields: Json) -> Json:
+    """A plan's top-level fields in a reader's order."""
     others = tuple(name for name in fields if name not in (*_HEAD, *_TAIL))
     return {name: fields[name] for name in (*_HEAD, *others, *_TAIL) if name in fields}
 
@@ -130,7 +131,9 @@ def _faults(
     faults += find_misshapen(rest, {story.id for story in stories})
     faults += find_wrong_edges(stories)
     if not stories:
-        faults.append(LineFault(1, f"the PRD has no story; one looks like this:\n\n{FORM}\n"))
+        way = "`qloop plan --agent` makes a plan of free prose"
+        told = f"the PRD has no story ({way}); one looks like this:\n\n{FORM}\n"
+        faults.append(LineFault(1, told))
     return faults
 
 

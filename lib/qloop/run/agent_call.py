@@ -75,7 +75,7 @@ def call_agent(desk: Desk, call: AgentCall) -> Answered:
     Its whole process tree is gone then. Its start and its end are journaled, with its role.
     """
     prompt_file = desk.logs / call.prompt_name
-    data = encode_prompt(mask_text(call.prompt), call.runner, desk.dispatch.story)
+    data = encode_prompt(mask_text(call.prompt), call.runner, desk.dispatch.story or call.role)
     prompt_file.write_bytes(data)
     desk.write_files(call.runner)
     argv = command(
@@ -175,7 +175,7 @@ def _payment(desk: Desk, call: AgentCall) -> purse.Call:
         role=call.role,
         runner=call.runner.name,
         model=call.model,
-        wave=desk.wave,
+        wave=desk.wave or None,
         story=dispatch.story or None,
         attempt=dispatch.attempt or None,
     )

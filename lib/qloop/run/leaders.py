@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from qloop.agents.manifest import AUTO, SHELL, Manifest
+from qloop.agents.manifest import Manifest
 from qloop.agents.roles import load_role
 from qloop.run.config import Config
 from qloop.run.orders import Leader
-from qloop.run.prepare import Wanted, find_installed, find_manifest
+from qloop.run.prepare import Wanted, find_agent
 from qloop.run.routing import route_role
 from qloop.system.errors import RunnerUnavailable
 
@@ -24,10 +24,7 @@ def pick_leader(wanted: Wanted, config: Config, root: Path, name: str, timeout_s
 
 
 def _runner(name: str, config: Config, root: Path) -> Manifest:
-    """The runner of that name; commands cannot lead, so that `shell` counts as `auto`."""
-    if name not in (AUTO, SHELL):
-        return find_manifest(name, f"the {COORDINATOR}", config, root)
-    found = find_installed(config, root)
+    found = find_agent(name, f"the {COORDINATOR}", config, root)
     if found is None:
         raise RunnerUnavailable(
             "--coordinator-agent needs an agent command line, and none is set up",

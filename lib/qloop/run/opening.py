@@ -101,7 +101,7 @@ def open_run(
     with ExitStack() as undo:
         lock = recover.take_lock(repository, journal, cancel)
         undo.callback(holder.release, lock)
-        former = _succeed(private, journal, base, wanted.mode)
+        former = succeed(private, journal, base, wanted.mode)
         undo.callback(holder.write_holder, private, journal.run_id, wanted.mode, ended=True)
         undo.enter_context(_waiting_noted(journal))
         store, plan, notes = _take_plan(repository, quantum, given_prd, journal)
@@ -134,7 +134,7 @@ def open_by_hand(repository: Repository, quantum: Path, given_prd: Path | None) 
         if lock is None:
             raise holder.busy(private)
         undo.callback(holder.release, lock)
-        _succeed(private, journal, base, BY_HAND)
+        succeed(private, journal, base, BY_HAND)
         undo.callback(holder.write_holder, private, journal.run_id, BY_HAND, ended=True)
         notes = store.adopt()
         plan = check_plan(store.read(), str(quantum))
@@ -156,7 +156,7 @@ def _waiting_noted(journal: Journal) -> Iterator[None]:
         raise
 
 
-def _succeed(private: Path, journal: Journal, base: Path, mode: str) -> holder.Holder | None:
+def succeed(private: Path, journal: Journal, base: Path, mode: str) -> holder.Holder | None:
     """End what the former holder left alive, name this run as the holder, return the former."""
     former = holder.read_holder(private)
     if former is not None and former.ended_at is None:

@@ -28,33 +28,55 @@ def make_plan(prd: Path, root: Path) -> Json:
     """Compile *prd*; its path stands in the plan relative to *root* where it lies there."""
     from qloop.plan.prd import compile_prd  # what reads documents is loaded where one is read
 
+    return compile_prd(read_text(prd), path=path_in_plan(prd, root), now=utc_now())
+
+
+def path_in_plan(prd: Path, root: Path) -> str:
+    """A document's path as a plan names it."""
     resolved = prd.resolve()
-    inside = resolved.is_relative_to(root)
-    path = str(resolved.relative_to(root)) if inside else str(resolved)
-    return compile_prd(_read_text(prd), path=path, now=utc_now())
+    return str(resolved.relative_to(root) if resolved.is_relative_to(root) else resolved)
 
 
 def plan_into(store: Store, prd: Path, root: Path, *, update: bool, archive: Path) -> Planned:
     """Write the plan of *prd*: a new one, an updated one, or one in a finished one's place."""
     made = make_plan(prd, root)
     check_plan(made, str(prd))
+    former = take_former(store, f"qloop plan --update {prd}", update=update)
+    return put_plan(store, made, former, prd, update=update, archive=archive)
+
+
+def take_former(store: Store, way: str, *, update: bool) -> Json | None:
+    """The plan that another one is to take the place of; None where there is none.
+
+    Raises BadInput for one that is not finished, unless it is an *update*; *way* is the command
+    that makes one.
+    """
     if not store.path.exists():
-        store.replace(made)
-        return Planned(made, (f"{len(made['stories'])} stories in {store.path.name}",))
+        return None
     former = store.read()
     check_plan(former, str(store.path))
+    if update or is_finished(former):
+        return former
+    raise BadInput(
+        f"{store.path.name} holds a plan that is not finished",
+        where=str(store.path),
+        fix=f"`{way}` takes a change into it, `--out FILE` makes another plan, "
+        "or move the file away",
+    )
+
+
+def put_plan(
+    store: Store, made: Json, former: Json | None, prd: Path, *, update: bool, archive: Path
+) -> Planned:
+    """Write a plan that was *made*, in the place of *former* or, for an *update*, over it."""
+    if former is None:
+        store.replace(made)
+        return Planned(made, (f"{len(made['stories'])} stories in {store.path.name}",))
     if update:
         updated = update_plan(former, made)
         check_plan(updated.document, str(prd))
         store.replace(updated.document)
         return Planned(updated.document, _update_lines(updated))
-    if not is_finished(former):
-        raise BadInput(
-            f"{store.path.name} holds a plan that is not finished",
-            where=str(store.path),
-            fix=f"`qloop plan --update {prd}` takes a change into it, "
-            "`--out FILE` makes another plan, or move the file away",
-        )
     kept = archive / archive_name(former, utc_now())
     write_atomic(kept, render_document(former))
     store.replace(made)
@@ -78,7 +100,8 @@ def _update_lines(updated: PlanUpdate) -> tuple[str, ...]:
     return tuple(f"{name}: {', '.join(ids)}" for name, ids in groups.items() if ids)
 
 
-def _read_text(prd: Path) -> str:
+def read_text(prd: Path) -> str:
+    """A document's text. Raises InputMissing, BadInput."""
     try:
         return prd.read_bytes().decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):

@@ -210,6 +210,16 @@ def find_installed(config: Config, root: Path) -> Manifest | None:
     return None
 
 
+def find_agent(name: str, asked_by: str, config: Config, root: Path) -> Manifest | None:
+    """The agent command line of that name, fit to start; None where `auto` finds none.
+
+    Commands are no agent, so that `shell` counts as `auto`. Raises RunnerUnavailable, BadInput.
+    """
+    if name not in (AUTO, SHELL):
+        return find_manifest(name, asked_by, config, root)
+    return find_installed(config, root)
+
+
 def is_installed(manifest: Manifest, root: Path) -> bool:
     """Whether the command is there; a relative path with a slash is one in the checkout."""
     name = manifest.argv[0]

@@ -5,12 +5,12 @@ Errors: RunnerUnavailable, BadInput.
 
 from pathlib import Path
 
-from qloop.agents.manifest import AUTO, SHELL, Manifest
+from qloop.agents.manifest import Manifest
 from qloop.agents.roles import load_role
 from qloop.plan.model import Story
 from qloop.run.config import Config, Gates
 from qloop.run.orders import Reviewer
-from qloop.run.prepare import Wanted, find_installed, find_manifest
+from qloop.run.prepare import Wanted, find_agent
 from qloop.run.review_brief import QUALITY, SPEC
 from qloop.run.routing import route_role
 from qloop.system.errors import RunnerUnavailable
@@ -48,10 +48,7 @@ def _pick(role: str, story: Story, wanted: Wanted, config: Config, root: Path) -
 
 
 def _runner(role: str, name: str, config: Config, root: Path) -> Manifest:
-    """The runner of that name; commands cannot review, so that `shell` counts as `auto`."""
-    if name not in (AUTO, SHELL):
-        return find_manifest(name, f"the {role}", config, root)
-    found = find_installed(config, root)
+    found = find_agent(name, f"the {role}", config, root)
     if found is None:
         raise RunnerUnavailable(
             f"[gates] asks for a {role}, and no agent command line is set up",

@@ -85,6 +85,20 @@ def show_budget(view: BudgetView) -> None:
             console.table((name, *COLUMNS), [_cells(row) for row in rows])
 
 
+def cost_line(events: Sequence[Event]) -> str:
+    """What the agents of *events* cost and used, in a line; empty where none was paid."""
+    book = Book()
+    book.take(events)
+    calls = [call for call in book.calls.values() if call.source != UNUSED]
+    if not calls:
+        return ""
+    row = _row("", calls)
+    agents = "1 call" if row.calls == 1 else f"{row.calls} calls"
+    read, written = row.input_tokens, row.output_tokens
+    tokens = f", {read} tokens read, {written} written" if read or written else ""
+    return f"{render_cost(row.usd, row.estimated_usd)} ({agents}{tokens})"
+
+
 _KEYS: dict[str, Callable[[Call], str]] = {
     "story": lambda call: call.story or NONE,
     "role": lambda call: call.role,

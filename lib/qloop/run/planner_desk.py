@@ -1,0 +1,165 @@
+"""The desk of a planner: the repository held for it, a checkout to read, a journal to tell.
+
+Errors: RepositoryBusy; BadInput for a repository without a commit; SetupFailed, GitFailed.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from qloop.agents.manifest import Manifest
+from qloop.plan.model import Json
+from qloop.repo.breach import find_changes, keep_and_undo
+from qloop.repo.checkout import Repository, check_git_version, head_commit
+from qloop.repo.line import read_tips
+from qloop.repo.marks import agent_git_environment
+from qloop.repo.names import attempt_id, workspace_base
+from qloop.repo.person import Snapshot, take_snapshot
+from qloop.repo.review_tree import review_tree
+from qloop.repo.settings import PersonSettings, read_settings
+from qloop.repo.trace import read_trace
+from qloop.run import holder
+from qloop.run.config import Config
+from qloop.run.desk import Desk
+from qloop.run.opening import succeed
+from qloop.run.orders import Dispatch, Limits, Place, Terms
+from qloop.run.planner_brief import PLANNER
+from qloop.state.journal import EventKind, Journal
+from qloop.system.cancel import Cancel
+
+
+@dataclass(frozen=True, slots=True)
+class PlannerDesk(Desk):
+    """Where an agent makes a plan."""
+
+    @property
+    def logs(self) -> Path:
+        """Where its output is kept."""
+        return Path(self.terms.place.private) / "plans" / self.terms.run_id
+
+    def look(self) -> Snapshot:
+        """The person's repository at this moment."""
+        return take_snapshot(self._repository)
+
+    def take_back(self, before: Snapshot) -> tuple[str, ...]:
+        """Undo what the agent's git did to the person's repository since; a sentence on each."""
+        repository, name = self._repository, self.dispatch.attempt_id
+        trace = read_trace(self.trace)
+        changes = find_changes(repository, before, take_snapshot(repository), name, trace)
+        return keep_and_undo(repository, changes, name)
+
+    @property
+    def _repository(self) -> Repository:
+        place = self.terms.place
+        return Repository(root=Path(place.root), git_dir=Path(place.git_dir))
+
+    def _own(self) -> dict[str, str]:
+        settings = PersonSettings.from_dict(self.terms.settings)
+        name = self.dispatch.attempt_id
+        return {
+            **agent_git_environment(settings.name, settings.email, name, self.trace),
+            "QLOOP_ATTEMPT_ID": name,
+            "QLOOP_RUN": self.terms.run_id,
+            "TMPDIR": str(self.workspace.tmp),
+        }
+
+
+@contextmanager
+def hold_repository(repository: Repository, config: Config, run_id: str) -> Iterator[Journal]:
+    """Keep runs and other planners out while a plan is made."""
+    check_git_version()
+    private = holder.private_folder(repository)
+    private.mkdir(exist_ok=True)
+    lock = holder.try_lock(repository)
+    if lock is None:
+        raise holder.busy(private)
+    try:
+        journal = Journal(private / "events.jsonl", run_id)
+        succeed(private, journal, workspace_base(config.worktree_root, repository), PLANNER)
+        try:
+            yield journal
+        finally:
+            holder.write_holder(private, run_id, PLANNER, ended=True)
+    finally:
+        holder.release(lock)
+
+
+@contextmanager
+def planner_desk(
+    repository: Repository,
+    config: Config,
+    journal: Journal,
+    runner: Manifest,
+    former: Json | None,
+    cancel: Cancel,
+) -> Iterator[PlannerDesk]:
+    """The desk, with a read-only checkout of what is planned for; it is gone in the end.
+
+    That is the line of *former*, the plan that is brought up to date, else the main checkout's
+    commit.
+    """
+    settings = read_settings(repository)
+    terms = _terms(repository, config, journal.run_id, settings, former)
+    name = attempt_id(PLANNER, 1, secrets.token_hex(4))
+    nobody = Dispatch(
+        story="",
+        attempt=0,
+        attempt_id=name,
+        runner=runner,
+        model=None,
+        timeout_s=config.timeout,
+        slot=0,
+    )
+    start = _start(repository, terms.place.branch)
+    with review_tree(repository, settings, Path(terms.place.base), name, start) as checkout:
+        desk = PlannerDesk(terms, "", nobody, checkout, _emit(journal), cancel)
+        desk.logs.mkdir(parents=True, exist_ok=True)
+        yield desk
+
+
+def _start(repository: Repository, branch: str) -> str:
+    tips = read_tips(repository, branch) if branch else None
+    return (tips and (tips.line or tips.branch)) or head_commit(repository)
+
+
+def _terms(
+    repository: Repository,
+    config: Config,
+    run_id: str,
+    settings: PersonSettings,
+    former: Json | None,
+) -> Terms:
+    place = Place(
+        root=str(repository.root),
+        git_dir=str(repository.git_dir),
+        private=str(holder.private_folder(repository)),
+        base=str(workspace_base(config.worktree_root, repository)),
+        quantum="",
+        prd=None,
+        branch="" if former is None else str(former["branchName"]),
+    )
+    limits = Limits(
+        gate_timeout_s=config.gate_timeout,
+        stale_after_s=config.stale_after,
+        log_bytes=config.limits.log_bytes,
+        file_bytes=config.limits.file_bytes,
+        run_usd=config.limits.budget_usd,
+    )
+    return Terms(
+        run_id=run_id,
+        lease="",  # nothing of a planner's ever lands
+        place=place,
+        limits=limits,
+        settings=settings.to_dict(),
+        env_pass=config.env_pass,
+    )
+
+
+def _emit(journal: Journal) -> Callable[..., None]:
+    def emit(kind: EventKind, **data: Any) -> None:
+        journal.append(kind, **data)
+
+    return emit

@@ -1,0 +1,97 @@
+"""Who makes a plan, and what it means for a person that a call came to no answer.
+
+Errors: RunnerUnavailable, BadInput.
+"""
+
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+from qloop.agents.hindrances import Cause
+from qloop.agents.manifest import Manifest
+from qloop.agents.roles import load_role
+from qloop.run.agent_call import Answered
+from qloop.run.call_end import WORDS
+from qloop.run.choosing import FALLBACK
+from qloop.run.config import Config
+from qloop.run.orders import Hindered
+from qloop.run.planner_brief import PLANNER
+from qloop.run.prepare import find_agent, find_manifest
+from qloop.run.routing import Wish, route_role
+from qloop.state.pauses import Pause
+from qloop.system.clock import render_duration
+from qloop.system.errors import BadInput, PersonNeeded, QloopError, RunnerUnavailable
+
+ELSE = "or name another runner in [roles.planner]"
+
+
+class PlannerFailed(QloopError):
+    """A planner crashed, was stuck, or ran out of time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Who is asked for a plan."""
+
+    runner: Manifest
+    model: str | None
+
+    @property
+    def label(self) -> str:
+        """The runner, and its model where one is asked for."""
+        return f"{self.runner.name} ({self.model})" if self.model else self.runner.name
+
+
+def pick_planners(config: Config, root: Path) -> tuple[Planner, ...]:
+    """The planner as `[roles.planner]` and the settings for all name it, then its stand-ins."""
+    route = route_role(PLANNER, Wish(), config, load_role(PLANNER).tier)
+    runner = find_agent(route.runner, f"the {PLANNER}", config, root)
+    if runner is None:
+        raise RunnerUnavailable(
+            "plan --agent needs an agent command line, and none is set up",
+            where="qloop.toml",
+            fix=f"install one (`qloop runners list` tells how), {ELSE}",
+        )
+    names = [name for name in config.fallback if name != runner.name]
+    others = [find_manifest(name, FALLBACK, config, root) for name in names]
+    first = Planner(runner.for_reading(), route.model)
+    return (first, *(Planner(one.for_reading(), None) for one in others))
+
+
+def hindered_error(hindered: Hindered, log: str) -> QloopError:
+    """What keeps a planner from working, as the error that tells who can do something about it."""
+    cause = hindered.cause
+    what = f"{hindered.runner} {WORDS[cause]}: {hindered.text}"
+    if cause is Cause.USAGE_LIMIT:
+        pause = Pause(hindered.runner, str(cause), hindered.text, hindered.resets_at_s)
+        wait = f"wait until {pause.until}" if hindered.resets_at_s else "wait for its reset"
+        return PersonNeeded(what, where=log, fix=f"{wait}, {ELSE}")
+    if cause is Cause.AUTHENTICATION:
+        login = "log in with it, or put its key into the environment"
+        return PersonNeeded(what, where=log, fix=f"{login}, {ELSE}")
+    if cause is Cause.CONFIGURATION:
+        return BadInput(what, where=log, fix="correct its model or its table in qloop.toml")
+    return RunnerUnavailable(what, where=log, fix=f"try again later, {ELSE}")
+
+
+def ended_badly(planner: Planner, answered: Answered, timeout_s: float, log: str) -> QloopError:
+    """A call that broke off by itself."""
+    ended = answered.ended
+    if ended.timed_out:
+        how = f"ran longer than its limit of {render_duration(timeout_s)}"
+        fix = "give it longer: timeout in qloop.toml, or QLOOP_TIMEOUT"
+    elif ended.stuck:
+        how, fix = "was stuck: it did nothing at all for too long", "see its log"
+    elif ended.lost:
+        how, fix = "ended with an exit status that was lost", "try again"
+    elif ended.code is not None and ended.code < 0:
+        how, fix = f"was killed by {_name(-ended.code)}", "see its log, and try again"
+    elif ended.code != 0:
+        how, fix = f"ended with exit code {ended.code}", "see its log"
+    else:
+        how, fix = "says itself that its call failed", "see its log"
+    return PlannerFailed(f"the planner ({planner.label}) {how}", where=log, fix=f"{fix}, {ELSE}")
+
+
+def _name(signum: int) -> str:
+    return signal.Signals(signum).name if signum in set(signal.Signals) else str(signum)
