@@ -1,5 +1,6 @@
 """Trees that go from attempt to attempt: nothing of the former one is in them."""
 
+import multiprocessing
 import os
 import stat
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from qloop.repo.pool import POOL, drain, give_tree
 from qloop.repo.workspace import Workspace, remove_workspace, retire_workspace
 from repo.attempt_world import World, agent, agent_commits, write
 from repository import Repo
+from world import wait_until
 
 MANY = {f"d{number % 40}/file{number}.txt": f"{number}\n" for number in range(900)}
 
@@ -141,6 +143,63 @@ def test_nothing_of_the_former_attempt_is_left(world: World, trick: Callable[[Pa
     if trick is links_from_outside:
         (world.base / "outside.txt").write_text("forged", encoding="utf-8")
         assert (second.tree / "d9/file9.txt").read_text("utf-8") == "9\n"
+
+
+def test_what_git_takes_for_unchanged_is_written_anew(world: World) -> None:
+    """Content that a filter stores as the same, and permissions where git looks at none."""
+    world.repo.git("config", "core.fileMode", "false")
+    world.repo.git("config", "filter.loud.smudge", "tr a-z A-Z")
+    world.repo.git("config", "filter.loud.clean", "tr A-Z a-z")
+    world.repo.commit("filter", {".gitattributes": "*.up filter=loud\n", "x.up": "hello\n"})
+    first = world.make()
+    write(first.tree, {"x.up": "hello\n"})
+    (first.tree / "d5/file5.txt").chmod(0o755)
+    (first.tree / "d20/file20.txt").chmod(0o644)
+    kept = (first.tree / "d21/file21.txt").stat().st_ino
+    retire_workspace(first)
+
+    second = world.make(name=another(1))
+
+    assert (second.tree / "x.up").read_text("utf-8") == "HELLO\n"
+    assert picture(second) == picture(world.make(name=another(2)))
+    assert (second.tree / "d21/file21.txt").stat().st_ino == kept
+
+
+def test_files_are_written_by_the_attributes_of_their_commit(world: World) -> None:
+    """Those that are the same in both commits too."""
+    retire_workspace(world.make())
+    later = world.repo.commit("ends", {"dir/.gitattributes": "*.txt text eol=crlf\n"})
+
+    second = world.make(name=another(1), start=later)
+
+    assert (second.tree / "dir/b.txt").read_bytes() == b"b\r\n"
+    assert touched(second) == ""
+
+
+def test_work_is_not_lost_where_giving_breaks_off(world: World, tmp_path: Path) -> None:
+    """A half swept tree is not taken for what the attempt left."""
+    armed, there = tmp_path / "armed", tmp_path / "there"
+    wait = f"test -e '{armed}' && touch '{there}'; while test -e '{armed}'; do sleep 0.05; done"
+    world.repo.git("config", "filter.slow.smudge", f"{wait}; cat")
+    world.repo.git("config", "filter.slow.clean", "cat")
+    world.repo.commit("filter", {".gitattributes": "*.slow filter=slow\n", "x.slow": "x\n"})
+    first = world.make()
+    agent_commits(first, "work", {"dir/b.txt": "agent\n"})
+    write(first.tree, {"left.txt": "left\n", "x.slow": "y\n"})
+    kept = world.salvage(first)
+    armed.touch()
+    giving = multiprocessing.get_context("spawn").Process(target=retire_workspace, args=(first,))
+    giving.start()
+    wait_until(there.exists)
+    giving.kill()
+    giving.join()
+    armed.unlink()
+
+    again = world.salvage(first)
+
+    assert kept.dirty
+    assert again.tip == kept.head
+    assert world.repo.git("rev-parse", "refs/qloop/attempts/US-001/1") == kept.tip
 
 
 def test_flags_in_the_agents_index_hide_nothing(world: World) -> None:

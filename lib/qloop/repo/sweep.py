@@ -12,18 +12,21 @@ from qloop.repo.removal import remove_all
 from qloop.system import files
 
 
-def sweep(tree: Path, tracked: Iterable[str]) -> None:
+def sweep(tree: Path, tracked: Iterable[str], made_ns: int) -> None:
     """Remove from *tree* all but the *tracked* files and links, their folders, and its `.git`.
+
+    What was changed in any way after the time *made_ns*, in nanoseconds since the epoch, goes too.
 
     Also what git lists nowhere: repositories in it, pipes, sockets. What stands in the place of a
     tracked file or of a folder and is something else goes too, and so does a file that has another
-    name elsewhere or permissions that git does not give. The content of files is left alone.
+    name elsewhere or permissions that git does not give.
     """
     umask = _read_umask()
     usual = {0o666 & ~umask, 0o777 & ~umask}
     known = frozenset(tracked)
     folders = {str(parent) for path in known for parent in PurePosixPath(path).parents}
     waiting = [(str(tree), "")]
+    tree.chmod(0o777 & ~umask)
     while waiting:
         folder, prefix = waiting.pop()
         with os.scandir(folder) as found:
@@ -34,12 +37,14 @@ def sweep(tree: Path, tracked: Iterable[str]) -> None:
                 if stat.S_IMODE(entry.stat(follow_symlinks=False).st_mode) != 0o777 & ~umask:
                     os.chmod(entry.path, 0o777 & ~umask)  # noqa: PTH101 -- thousands of them
                 waiting.append((entry.path, f"{path}/"))
-            elif path != ".git" and not (path in known and _is_sound(entry, usual)):
+            elif path != ".git" and not (path in known and _is_sound(entry, usual, made_ns)):
                 remove_all(Path(entry.path))
 
 
-def _is_sound(entry: "os.DirEntry[str]", usual: Container[int]) -> bool:
+def _is_sound(entry: "os.DirEntry[str]", usual: Container[int], made_ns: int) -> bool:
     seen = entry.stat(follow_symlinks=False)
+    if seen.st_ctime_ns > made_ns:  # nobody can set it
+        return False
     if stat.S_ISLNK(seen.st_mode):
         return True
     plain = stat.S_ISREG(seen.st_mode) and seen.st_nlink == 1
