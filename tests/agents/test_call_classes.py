@@ -93,6 +93,10 @@ MINI_429 = """Traceback (most recent call last):
   File "mini.py", line 1, in <module>
 litellm.exceptions.RateLimitError: litellm.RateLimitError: OpenAIException - slow down
 """
+QWEN_PACED = (
+    "[API Error: 429 Rate limit reached]\nPossible quota limitations in place or slow response "
+    "times detected. Please wait and try again later."
+)
 CODEX_BUSY = """warning: Model metadata for `gpt-5` not found. Defaulting to fallback metadata.
 ERROR: Reconnecting... 1/1
 ERROR: We're currently experiencing high demand, which may cause temporary errors.
@@ -310,6 +314,7 @@ SEEN: list[tuple[str, Call, CallClass]] = [
         CallClass.CONFIGURATION,
     ),
     ("qwen, 401", text("[API Error: 401 Incorrect API key provided]"), CallClass.AUTHENTICATION),
+    ("qwen, 429", structured("qwen", Refusal(QWEN_PACED)), CallClass.OVERLOAD),
     ("qwen, 500", text("[API Error: 500 status code (no body)]"), CallClass.OVERLOAD),
     (
         "qwen, flag",

@@ -55,7 +55,7 @@ RULES = (
         (),
         r"usage[ _]limit|exhausted your|request allowance|out of (?:\w+ )?usage",
         r"(?:hit|reached|exceeded) your (?:[\w-]+ ){0,2}limit",
-        r"\bquota (?:exceeded|exhausted|reached|limit|will reset)|(?:your|current) quota\b",
+        r"\bquota (?:exceeded|exhausted|reached|limit|will reset)\b|(?:your|current) quota\b",
         r"(?:session|hour|daily|weekly|monthly|spending) limit (?:reached|exceeded)",
         r"limit will reset|insufficient_quota",
     ),
