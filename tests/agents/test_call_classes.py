@@ -484,6 +484,7 @@ def test_a_refused_option_counts_only_at_the_start() -> None:
         (text(CODEX_LIMIT), 2 * 86400 + 3 * 3600 + 300.0),
         (text("API Error: 429\nPlease retry in 34.5s"), 34.5),
         (structured("codex", Refusal("Too Many Requests", 429, "", NOW_S + 9)), 9.0),
+        (structured("codex", Refusal("limit, try again in 9s", 429, "", 1e17)), 9.0),
     ],
 )
 def test_a_limit_knows_when_it_ends(call: Call, after_s: float) -> None:

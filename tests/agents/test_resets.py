@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from qloop.agents.resets import FARTHEST_S, JUST_PASSED_S, find_reset_s
+from qloop.agents.resets import FARTHEST_S, JUST_PASSED_S, find_reset_s, given_reset_s
 
 NOW = datetime(2026, 11, 30, 14, 0, 30, tzinfo=UTC)
 
@@ -163,3 +163,31 @@ def test_no_text_is_ever_a_fault(text: str, now: datetime) -> None:
     found = find_reset_s(text, now.timestamp(), UTC)
 
     assert found is None or -JUST_PASSED_S <= found - now.timestamp() <= FARTHEST_S
+
+
+@pytest.mark.parametrize("zone", [None, UTC, ZoneInfo("Asia/Kolkata")])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "resets at 9999-12-31T23:59:59",
+        "resets at 0001-01-01T00:00:00",
+        "resets Dec 31, 9999 11pm",
+        "resets Jan 1, 0001 1am",
+    ],
+)
+def test_the_ends_of_the_calendar_are_no_moments(text: str, zone: ZoneInfo | None) -> None:
+    """A moment that no clock of a zone can show is as good as none."""
+    assert find_reset_s(text, NOW.timestamp(), zone) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "after_s"),
+    [(60.0, 60.0), (-60.0, -60.0), (-1e9, None), (1e9, None), (1e17, None), (1e300, None)],
+)
+def test_an_instant_given_as_a_number_is_in_reach(number: float, after_s: float | None) -> None:
+    """In seconds or milliseconds; what lies farther off than any limit was misread."""
+    now_s = NOW.timestamp()
+    expected = None if after_s is None else now_s + after_s
+
+    assert given_reset_s(now_s + number, now_s) == expected
+    assert given_reset_s((now_s + 60) * 1000, now_s) == now_s + 60

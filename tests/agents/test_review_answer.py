@@ -74,6 +74,17 @@ def test_only_the_end_of_a_long_output_is_looked_at() -> None:
         parse_review(f"{GOOD}\n{noise}")
 
 
+def test_what_could_not_be_written_is_not_in_it() -> None:
+    """JSON may hold halves of characters; a path and a sentence go to git and to files."""
+    half = r"\ud800"
+    issue = f'{{"severity": "minor", "text": "{half}", "evidence": ["{half}.py:1"]}}'
+
+    found = parse_review(f'{{"verdict": "failed", "issues": [{issue}], "{half}": 1}}')
+
+    assert found.model_dump_json().encode("utf-8")
+    assert found.issues[0].evidence == ["?.py:1"]
+
+
 @given(st.text() | st.text("{}[]\",:\n verdict'passed"))
 def test_no_text_breaks_the_reader(text: str) -> None:
     """It reads a review or refuses the text."""

@@ -167,6 +167,7 @@ def test_no_word_turns_a_red_gate_green(world: World) -> None:
         (["A-1", "--evidence", "x"], 64, "--spec"),
         (["A-1", "--spec", "passed"], 64, "--evidence"),
         (["A-1", "--spec", "good", "--evidence", "x"], 64, "passed"),
+        (["A-1", "--spec", "passed", "--evidence", " "], 64, "--evidence"),
         (["A-1", "--spec", "passed", "--evidence", "x"], 65, "no attempt"),
         (["A-2", "--spec", "passed", "--evidence", "x"], 65, "did you mean A-1?"),
     ],

@@ -53,6 +53,8 @@ def spawned(world: World) -> bool:
         (["orchestrator"], ["--legacy-orchestrator"]),
         (["--legacy-orchestrator", "--coordinator"], ["--legacy-orchestrator", "--coordinator"]),
         (["--budget", "much"], ["--budget", "much"]),
+        (["--budget", "nan"], ["--budget", "nan"]),
+        (["--budget", "inf"], ["--budget", "inf"]),
     ],
 )
 def test_a_wrong_command_line_is_64(world: World, words: list[str], told: list[str]) -> None:

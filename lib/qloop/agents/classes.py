@@ -18,7 +18,7 @@ from qloop.agents.hindrances import (
     plain_lines,
 )
 from qloop.agents.reading import Reading, Refusal
-from qloop.agents.resets import find_reset_s
+from qloop.agents.resets import find_reset_s, given_reset_s
 from qloop.agents.signals import Said
 
 LONGEST_TEXT = 300
@@ -146,8 +146,9 @@ def _refusals(call: Call) -> Iterator[Refusal]:
 def _reset_s(call: Call, refusal: Refusal, now_s: float) -> float | None:
     """When a refusal ends: as the agent gave it, else as it stands in what it printed."""
     given = [one.resets_at_s for one in call.reading.refusals if one.resets_at_s is not None]
-    if given:
-        return given[-1]
+    reset_s = given_reset_s(given[-1], now_s) if given else None
+    if reset_s is not None:
+        return reset_s
     end = "\n".join(plain_lines(_printed(call))[-LAST_LINES:])
     return find_reset_s(f"{refusal.text}\n{end}", now_s)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from qloop.agents.readers.fields import clean
 from qloop.agents.signals import strip_codes
 
 LONGEST_ANSWER = 500_000
@@ -46,6 +47,7 @@ def _parts(text: str) -> Iterator[dict[str, Any] | _Break]:
     while (at := _next_start(text, at)) >= 0:
         try:
             value, end = decoder.raw_decode(text, at)
+            value = _written(value)
         except json.JSONDecodeError as exc:
             yield _Break(at, exc.pos, exc.msg)
         except _DoubledKey as exc:
@@ -57,6 +59,17 @@ def _parts(text: str) -> Iterator[dict[str, Any] | _Break]:
             at = end
             continue
         at += 1
+
+
+def _written(value: Any) -> Any:
+    """A value in whose texts nothing is that could not be written."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_written(item) for item in value]
+    if isinstance(value, dict):
+        return {clean(key): _written(item) for key, item in value.items()}
+    return value
 
 
 def _position(text: str, start: int, end: int) -> tuple[int, int]:

@@ -70,6 +70,15 @@ def find_reset_s(text: str, now_s: float, local: tzinfo | None = None) -> float 
     return None
 
 
+def given_reset_s(number: float, now_s: float) -> float | None:
+    """The moment that an agent gave as a number of seconds or milliseconds since the epoch.
+
+    None where it is farther off than any limit lasts.
+    """
+    near = (one for one in (number, number / 1000) if abs(one - now_s) <= FARTHEST_S)
+    return next(near, None)
+
+
 def _moments(text: str, seen: "_FromNow") -> Iterator[float | None]:
     bare = _BARE_EPOCH.search(text)
     if bare is not None:
@@ -130,7 +139,7 @@ class _FromNow:
         time = _time_of(clock)
         if day is None or time is None or not known:
             return None
-        return _instants(day + time, zone)[0]
+        return next(iter(_instants(day + time, zone)), None)
 
     def clock(self, text: str) -> float | None:
         """A time of day, a date, or both: the next one, but for one that has just passed."""
@@ -211,5 +220,11 @@ def _zone(text: str, local: tzinfo | None) -> tuple[tzinfo | None, bool]:
 
 
 def _instants(moment: datetime, zone: tzinfo | None) -> list[float]:
-    """The instants at which a zone's clocks show *moment*, where they are set back two."""
-    return sorted({moment.replace(tzinfo=zone, fold=fold).timestamp() for fold in (0, 1)})
+    """The instants at which a zone's clocks show *moment*, where they are set back two.
+
+    None for a moment at either end of the calendar.
+    """
+    try:
+        return sorted({moment.replace(tzinfo=zone, fold=fold).timestamp() for fold in (0, 1)})
+    except (ValueError, OverflowError, OSError):
+        return []

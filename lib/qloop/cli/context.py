@@ -4,6 +4,7 @@ Errors: click.BadParameter for an option's value, which the door turns into exit
 InputMissing for a document, a folder or a repository that is not there.
 """
 
+import math
 from pathlib import Path
 
 import click
@@ -35,6 +36,22 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in newer c
         if self.above_zero and not seconds:
             self.fail(f"{value!r} is no time at all", param, ctx)
         return seconds
+
+
+class Dollars(click.FloatRange):
+    """An amount of money above nothing; what is no number, or has no end, is none."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """United States dollars. Raises click.BadParameter."""
+        amount = super().convert(value, param, ctx)
+        if not math.isfinite(amount):
+            self.fail(f"{value!r} is no amount", param, ctx)
+        return float(amount)
 
 
 quantum_option = click.option(

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from qloop.cli.context import Duration, quantum_option
+from qloop.cli.context import Dollars, Duration, quantum_option
 
 RUN_OPTIONS = (
     click.argument("prd", required=False, type=click.Path(path_type=Path), metavar="[PRD]"),
@@ -84,7 +84,7 @@ RUN_OPTIONS = (
     click.option(
         "--budget",
         "budget_usd",
-        type=click.FloatRange(min=0, min_open=True),
+        type=Dollars(),
         metavar="USD",
         help="Start no agent any more once this is spent or reserved.  [default: no limit]",
     ),

@@ -56,6 +56,8 @@ def review_set(
     words = {name: verdict for name, verdict in given.items() if verdict is not None}
     if not words:
         raise click.UsageError("give --spec, --quality or both")
+    if not evidence.strip():
+        raise click.BadParameter("say what the verdict rests on", param_hint="--evidence")
     return review_here(story, words, evidence, quantum)
 
 
