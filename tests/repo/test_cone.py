@@ -49,7 +49,10 @@ ROOT = {"README.md", "top.txt"}
     ("paths", "cone", "files"),
     [
         ([], (), {*FILES, "README.md"}),
-        (["top.txt"], (".",), ROOT),
+        (["."], (), {*FILES, "README.md"}),
+        (["./", "lib/a.txt"], (), {*FILES, "README.md"}),
+        (["top.txt"], (".", "top.txt"), ROOT),
+        (["x[1].txt"], (".",), ROOT),
         (["lib/deep/b.txt"], ("lib/deep",), {*ROOT, "lib/a.txt", "lib/deep/b.txt"}),
         (["lib/deep/"], ("lib/deep",), {*ROOT, "lib/a.txt", "lib/deep/b.txt"}),
         (["lib"], ("lib",), {*ROOT, "lib/a.txt", "lib/deep/b.txt", "lib/other/c.txt"}),
@@ -118,3 +121,14 @@ def test_patterns_are_those_of_git(world: World) -> None:
 
     theirs = (ws.admin / "info/sparse-checkout").read_bytes()
     assert sorted(theirs.splitlines()) == sorted(ours.splitlines())
+
+
+@pytest.mark.parametrize("path", ["fresh", "fresh/", "fresh/x.txt", "fresh/deep/"])
+def test_a_folder_that_is_not_there_yet_can_be_added(world: World, path: str) -> None:
+    """The agent's git takes what it makes there, as in a whole tree."""
+    ws = make(world, path)
+
+    agent_commits(ws, "new", {"fresh/deep/x.txt" if "deep" in path else "fresh/x.txt": "x\n"})
+
+    assert ws.cone
+    assert agent(ws, "status", "--porcelain") == ""

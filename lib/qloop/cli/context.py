@@ -38,20 +38,22 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in newer c
         return seconds
 
 
-class Dollars(click.FloatRange):
+class Dollars(click.ParamType):  # type: ignore[type-arg]  # generic in newer clicks only
     """An amount of money above nothing; what is no number, or has no end, is none."""
 
-    def __init__(self) -> None:
-        super().__init__(min=0, min_open=True)
+    name = "usd"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """United States dollars. Raises click.BadParameter."""
-        amount = super().convert(value, param, ctx)
-        if not math.isfinite(amount):
-            self.fail(f"{value!r} is no amount", param, ctx)
-        return float(amount)
+        try:
+            amount = float(str(value))
+        except ValueError:
+            amount = math.nan
+        if not (math.isfinite(amount) and amount > 0):
+            self.fail(f"{str(value)!r} is no amount, write dollars such as 2.50", param, ctx)
+        return amount
 
 
 quantum_option = click.option(

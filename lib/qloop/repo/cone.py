@@ -18,14 +18,16 @@ CONFIG = (
 """What an attempt repository's configuration says of it."""
 
 
+ROOT = "."
 _PATTERN = re.compile(r"[*?\[\]\\\n]")
 
 
 def find_cone(repository: Repository, start: str, paths: Iterable[str]) -> tuple[str, ...]:
     """The folders that hold *paths*, files or folders that may not be there yet.
 
-    Empty where nothing can be left out: there is no path, or one of a folder whose name git would
-    take for a pattern.
+    What is not there yet in the root may become a folder.
+    Empty where nothing can be left out: there is no path, or the root, or one of a folder whose
+    name git would take for a pattern.
     """
     wanted = sorted({str(PurePosixPath(path)) for path in paths})
     trees = repository.git.find_all(*(f"{start}:{path}/" for path in wanted)) if wanted else ()
@@ -33,12 +35,15 @@ def find_cone(repository: Repository, start: str, paths: Iterable[str]) -> tuple
         path if tree is not None else str(PurePosixPath(path).parent)
         for path, tree in zip(wanted, trees, strict=True)
     }
-    return () if any(map(_PATTERN.search, folders)) else tuple(sorted(folders))
+    if ROOT in wanted or any(map(_PATTERN.search, folders)):
+        return ()
+    new = (path for path in wanted if ROOT in folders and "/" not in path)
+    return tuple(sorted(folders.union(path for path in new if not _PATTERN.search(path))))
 
 
 def render_cone(cone: Iterable[str]) -> bytes:
     """The content of `info/sparse-checkout`."""
-    whole = [PurePosixPath(folder) for folder in cone if folder != "."]
+    whole = [PurePosixPath(folder) for folder in cone if folder != ROOT]
     above = {parent for folder in whole for parent in folder.parents if parent.parts}
     lines = ["/*", "!/*/"]
     for folder in sorted({*whole, *above}):
