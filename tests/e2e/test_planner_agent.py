@@ -184,15 +184,18 @@ def test_what_its_git_does_to_the_repository_is_taken_back(world: World) -> None
         ("API Error: 404 model_not_found", 65, "was refused its model"),
         ("API Error: 529 Overloaded", 69, "a service that is overloaded"),
         ("Segmentation fault", 1, "ended with exit code 1"),
+        ("slow", 1, "ran longer than its limit of 1.0s"),
     ],
 )
 def test_a_planner_that_cannot_work_ends_it_clearly(
     world: World, said: str, code: int, told: str
 ) -> None:
     """The exit code is that of the cause; the log is named, and no plan is written."""
-    planned_by(world, [["print", said], ["exit", 1]])
+    last = ["sleep", 600] if said == "slow" else ["exit", 1]
+    planned_by(world, [["print", said], last])
+    limit = "1s" if said == "slow" else "15m"
 
-    ran = world.qloop("plan", "--agent", "prd.md")
+    ran = world.qloop("plan", "--agent", "prd.md", QLOOP_TIMEOUT=limit)
 
     assert (ran.code, len(prompts(world))) == (code, 1), ran.err
     assert told in ran.err
@@ -343,11 +346,36 @@ def test_what_a_killed_planning_left_is_put_in_order(world: World) -> None:
     wait_until(lambda: (world.flags / "up").exists())
     process.kill()
     process.communicate(timeout=60)
+    shown = world.qloop("doctor")
 
     ran = world.qloop("plan", "--agent", "prd.md")
 
+    assert "planner, since" in shown.out
     assert ran.code == 0, ran.err
     assert [one["id"] for one in world.document["stories"]] == ["US-001", "US-002"]
+    assert is_idle(world)
+
+
+def test_a_planning_is_no_run(world: World) -> None:
+    """Neither the last one, nor one that the next run takes up, nor one of the report."""
+    planned_by(world, GOOD, [["touch", f"{world.flags}/up"], ["sleep", 600]])
+    world.qloop("plan", "--agent", "prd.md")
+    process = world.start("plan", "--agent", "--update", "prd.md")
+    wait_until(lambda: (world.flags / "up").exists())
+    meanwhile = world.qloop("status")
+    process.kill()
+    process.communicate(timeout=60)
+
+    status, watched = world.qloop("status"), world.qloop("watch")
+    report = world.qloop("report", "--format", "markdown", "--out", "-")
+
+    ran = world.run("--max-iterations", "0")
+    assert ", planner, for" in meanwhile.out
+    assert "no run is on" in status.out
+    assert "none was made of this plan yet" in watched.out
+    assert "p-20" not in report.out + watched.out
+    assert ran.code == 2, ran.err
+    assert world.worktrees() == []
 
 
 def test_secrets_do_not_reach_what_is_kept(world: World) -> None:

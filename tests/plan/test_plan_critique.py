@@ -145,9 +145,9 @@ def test_a_review_is_readable_and_data() -> None:
         "plan review: 2 stories, 1 edge, 2 waves to come; 3 remarks",
         "criteria: no acceptance criteria",
         "  A: nothing says",
-        "missing-edge: missing edge",
+        "missing-edge: files that are shared without an order",
         "  A, B: all touch x",
-        "file-conflict: file conflict",
+        "file-conflict: kept from running side by side",
         "  x is said",
     ]
     assert critique_json(remarks)["remarks"][1] == {

@@ -10,8 +10,8 @@ from qloop.cli.context import default_state_file, repository_here
 from qloop.plan.memory import collector_paused
 from qloop.repo.plain import find_tips
 from qloop.repo.repository import Repository
-from qloop.run.holder import private_folder, read_holder
-from qloop.state.facts import Fact, read_facts
+from qloop.run.holder import Holder, private_folder, read_holder
+from qloop.state.facts import Fact, is_planning, read_facts
 from qloop.system.clock import parse_utc, utc_now
 from qloop.system.errors import BadInput, InputMissing, QloopError
 from qloop.ui import console
@@ -138,7 +138,7 @@ def read_status(
     """The plan's status, with the run and the line that git and run.json tell of."""
     holder = read_holder(place.private)
     run = None
-    if holder is not None and holder.ended_at is None:
+    if holder is not None and holder.ended_at is None and not _is_dead_planning(holder):
         pid = holder.process.pid if holder.process is not None else None
         run = RunView(id=holder.run_id, pid=pid, since=holder.started_at, mode=holder.mode)
     line = None
@@ -146,6 +146,11 @@ def read_status(
         line = _find_line(place.repository, plan.branch_name)
     alive = holder is not None and holder.alive
     return build_status(plan, events, line, run, now, alive=alive)
+
+
+def _is_dead_planning(holder: Holder) -> bool:
+    """Whether a plan was being made, and is no more: nothing takes that up."""
+    return is_planning(holder.run_id) and not holder.alive
 
 
 def _find_line(repository: Repository, branch: str) -> LineView | None:

@@ -30,12 +30,13 @@ def plan_here(prd: Path, out: Path | None, *, update: bool, as_json: bool) -> in
     from qloop.repo.exclude import ensure_excluded
     from qloop.run.forks import new_run_id
     from qloop.run.planner import plan_by_agent
+    from qloop.state.facts import PLANNING
     from qloop.state.store import store_for
 
     repository = checked_place(prd)
     state_file = resolve_quantum(repository.root, out)
     ensure_excluded(repository, state_file)
-    store, run_id = store_for(state_file, repository.root), new_run_id()
+    store, run_id = store_for(state_file, repository.root), new_run_id(PLANNING)
     try:
         made = plan_by_agent(repository, store, prd, run_id, console.say, update=update)
     finally:

@@ -8,6 +8,7 @@ from pathlib import Path
 from qloop.cli.looking import Place, find_place, this_moment
 from qloop.cli.planning import read_plan
 from qloop.run.holder import Holder, read_holder
+from qloop.state.facts import is_planning
 from qloop.state.journal import Event, EventKind, Journal
 from qloop.system.errors import BadInput
 from qloop.ui import console
@@ -77,7 +78,7 @@ def _show_last(place: Place) -> None:
     from qloop.ui.live import print_board
 
     plan, now = read_plan(place.state_file), this_moment()
-    told = events_of_plan(plan, place.events(), now)
+    told = [one for one in events_of_plan(plan, place.events(), now) if not is_planning(one.run)]
     run = told[-1].run if told else None
     events = [event for event in told if event.run == run]
     if run is None:
@@ -91,6 +92,9 @@ def _show_last(place: Place) -> None:
 
 def _tell_end(run: str, events: Sequence[Event]) -> None:
     """How a run ended, and why where it said so."""
+    if is_planning(run):
+        console.result(f"a plan was being made ({run}); that is over")
+        return
     gone = "is gone without an end; the next `qloop run` takes it up"
     words = (ended_words(events) or gone) if events else "ended before it began"
     console.result(f"run {run} {words}")

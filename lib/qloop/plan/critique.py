@@ -18,9 +18,9 @@ CHECKS = {
     "criteria": "no acceptance criteria",
     "size": "oversized",
     "unverified": "no command of its own judges it",
-    "needless-edge": "needless edge",
-    "missing-edge": "missing edge",
-    "file-conflict": "file conflict",
+    "needless-edge": "what others wait for anyway",
+    "missing-edge": "files that are shared without an order",
+    "file-conflict": "kept from running side by side",
 }
 """What each check is about, in the order in which findings are told."""
 

@@ -6,6 +6,7 @@ from qloop.repo.checkout import Repository
 from qloop.repo.workspace import find_workspaces
 from qloop.run.finding import Finding, enumerate_names
 from qloop.run.holder import private_folder, read_holder
+from qloop.state.facts import is_planning
 
 STARTS = "refs/qloop/start"
 
@@ -19,7 +20,9 @@ def check_leftovers(repository: Repository) -> Iterator[Finding]:
     left: list[Finding] = []
     if holder is not None and holder.ended_at is None:
         text = f"{holder.label} is gone without an end"
-        left.append(Finding("run", "warn", text, "`qloop run` takes it up where it was"))
+        is_run = not is_planning(holder.run_id)
+        fix = "`qloop run` takes it up where it was" if is_run else "`qloop run` clears up after it"
+        left.append(Finding("run", "warn", text, fix))
     left += [*_worktrees(repository), *_starts(repository), *_locks(repository)]
     yield from left or [Finding("leftovers", "ok", "no run is on, and none left anything")]
 

@@ -63,9 +63,9 @@ def begin_run() -> Iterator[Forks]:
         forks.close()
 
 
-def new_run_id() -> str:
+def new_run_id(begin: str = "r-") -> str:
     """Such as `r-20260102T030405Z-4f2a`."""
-    return f"r-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+    return f"{begin}{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
 
 
 def own_environment() -> Mapping[str, str]:

@@ -185,8 +185,7 @@ class Talk:
             f"no answer of the planner's can be used, and the last has {_count(faults)}",
             tuple(faults),
             where=shown(kept, self.desk.terms),
-            fix="say more in the document, name a stronger model in [roles.planner], "
-            "or mend that answer by hand (`qloop validate FILE`)",
+            fix="say more in the document, or name a stronger model in [roles.planner]",
         )
 
 

@@ -11,6 +11,8 @@ PLANNER = "planner"
 """The role of an agent that makes plans."""
 MOST_QUOTED = 40_000
 """How many characters of an answer it is shown again, from the end."""
+MOST_TOLD = 50
+"""How many faults it is told of at once."""
 
 _TOP = ("project", "description", "setupCommands", "testCommand", "qualityCommands")
 
@@ -28,11 +30,12 @@ def render_planner(prose: Prose, former: Json | None, previous: str = "") -> str
 
 def previous_text(faults: Sequence[str], answer: str) -> str:
     """What a planner is told of an answer that cannot be used."""
+    more = [f"and {len(faults) - MOST_TOLD} more"] if len(faults) > MOST_TOLD else []
     shown = answer.strip()[-MOST_QUOTED:]
     was = f"It was:\n\n{_quoted(shown)}" if shown else "There was none."
     return (
         "## The last answer cannot be used\n\n"
-        f"{bullet_list(list(faults), '')}\n\n{was}\n\n"
+        f"{bullet_list([*faults[:MOST_TOLD], *more], '')}\n\n{was}\n\n"
         "Put all of that right, and answer with the whole plan."
     )
 

@@ -16,11 +16,12 @@ from qloop.repo.breach import find_changes, keep_and_undo
 from qloop.repo.checkout import Repository, check_git_version, head_commit
 from qloop.repo.line import read_tips
 from qloop.repo.marks import agent_git_environment
-from qloop.repo.names import attempt_id, workspace_base
+from qloop.repo.names import attempt_id, review_name, workspace_base
 from qloop.repo.person import Snapshot, take_snapshot
 from qloop.repo.review_tree import review_tree
 from qloop.repo.settings import PersonSettings, read_settings
 from qloop.repo.trace import read_trace
+from qloop.repo.workspace import find_workspaces, remove_workspace
 from qloop.run import holder
 from qloop.run.config import Config
 from qloop.run.desk import Desk
@@ -79,6 +80,7 @@ def hold_repository(repository: Repository, config: Config, run_id: str) -> Iter
     try:
         journal = Journal(private / "events.jsonl", run_id)
         succeed(private, journal, workspace_base(config.worktree_root, repository), PLANNER)
+        _clear_dead(repository)
         try:
             yield journal
         finally:
@@ -118,6 +120,13 @@ def planner_desk(
         desk = PlannerDesk(terms, "", nobody, checkout, _emit(journal), cancel)
         desk.logs.mkdir(parents=True, exist_ok=True)
         yield desk
+
+
+def _clear_dead(repository: Repository) -> None:
+    """Remove the checkouts of planners that were killed; nothing in them is of worth."""
+    for workspace in find_workspaces(repository):
+        if workspace.name.startswith(review_name(f"{PLANNER}.")):
+            remove_workspace(workspace)
 
 
 def _start(repository: Repository, branch: str) -> str:

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+PLANNING = "p-"
+"""How an id begins under which a plan is made; that of a run begins with `r-`."""
+
+
 class EventKind(StrEnum):
     """What can happen."""
 
@@ -47,6 +51,11 @@ class Fact(NamedTuple):
     story: str | None
     attempt: int | None
     data: dict[str, Any]
+
+
+def is_planning(run: str) -> bool:
+    """Whether an id is not of a run but of a plan's making."""
+    return run.startswith(PLANNING)
 
 
 _KINDS = {str(kind): kind for kind in EventKind}

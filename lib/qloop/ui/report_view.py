@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qloop.plan.model import Plan, Story
+from qloop.state.facts import is_planning
 from qloop.state.journal import Event, EventKind
 from qloop.ui.attempts import Attempt, attempts_of
 from qloop.ui.findings import finding_text
@@ -95,6 +96,8 @@ def build_report_view(plan: Plan, status: StatusView, known: Sources, made_at: s
     by_story: dict[str, list[Event]] = {}
     by_run: dict[str, list[Event]] = {}
     for event in known.events:
+        if is_planning(event.run):
+            continue
         by_run.setdefault(event.run, []).append(event)
         if event.story is not None:
             by_story.setdefault(event.story, []).append(event)
