@@ -8,6 +8,7 @@ from typing import Any
 
 from qloop.repo.checkout import Repository
 from qloop.repo.landing import Candidate, LineMoved, land, propose
+from qloop.repo.landing_filter import Rules
 from qloop.repo.line import ensure_line, line_ref, write_lease
 from qloop.repo.marks import committer_mark
 from qloop.system import process
@@ -123,12 +124,15 @@ class World:
             "title": f"Do {story}",
             "attempt": int(number),
             "attempt_id": agent.attempt_id,
-            "state_paths": ("quantum.json",),
-            "copy_files": (),
-            "file_bytes": LIMIT_BYTES,
         }
+        rules = Rules(
+            others.pop("state_paths", ("quantum.json",)),
+            others.pop("copy_files", ()),
+            others.pop("file_bytes", LIMIT_BYTES),
+            others.pop("generated", ()),
+        )
         start, tip = others.pop("start", agent.start), others.pop("tip", None) or agent.tip
-        return propose(self.repository, BRANCH, start, tip, **{**known, **others})
+        return propose(self.repository, BRANCH, start, tip, rules=rules, **{**known, **others})
 
     def land(self, agent: Agent) -> Candidate:
         """Propose and land what the agent has committed."""
@@ -182,9 +186,7 @@ def race(
             title="race",
             attempt=number,
             attempt_id=attempt_id,
-            state_paths=(),
-            copy_files=(),
-            file_bytes=LIMIT_BYTES,
+            rules=Rules((), (), LIMIT_BYTES),
         )
         turns.wait(60)
         try:

@@ -21,6 +21,16 @@ def reviewer(tale: Tale, role: str = "spec-reviewer") -> Tale:
     return tale.tell(EventKind.REVIEW_ENDED, "A", 1, role=role, passed=True)
 
 
+def merging(tale: Tale, solved: bool | None = None) -> Tale:
+    """A merge-resolver that starts, and ends where it is said what it came to."""
+    role = "merge-resolver"
+    tale.tell(EventKind.AGENT_STARTED, "A", 1, role=role, runner="codex")
+    if solved is None:
+        return tale
+    tale.tell(EventKind.AGENT_ENDED, "A", 1, role=role, signal="STORY_PASSED", code=0)
+    return tale.tell(EventKind.MERGE_ENDED, "A", 1, role=role, solved=solved)
+
+
 def value() -> Plan:
     """A plan whose stories are judged by three commands, and tested before they land."""
     tasks = [{"id": "T-1", "commands": ["make one"]}]
@@ -54,6 +64,9 @@ def value() -> Plan:
         (lambda tale: tale.start("A").tell(GATE, "A", 1, green=False, gate="v"), Stage.ENDING),
         (lambda tale: reviewer(tale.start("A").agent_ends("A")), Stage.REVIEWED),
         (lambda tale: tale.queue("A"), Stage.QUEUED),
+        (lambda tale: merging(tale.queue("A")), Stage.MERGED),
+        (lambda tale: merging(tale.queue("A"), solved=True), Stage.QUEUED),
+        (lambda tale: merging(tale.queue("A"), solved=False), Stage.ENDING),
         (lambda tale: tale.start("A").reviewed("A", "failed"), Stage.ENDING),
         (lambda tale: tale.queue("A").tell(GATE, "A", 1, green=True, gate="test"), Stage.TESTED),
         (lambda tale: tale.queue("A").tell(EventKind.STORY_LANDED, "A", 1), Stage.LANDED),
@@ -156,3 +169,14 @@ def test_the_log_of_a_review_is_the_newest_reviewers() -> None:
     assert log_of(value(), work, {"output.log", first}) == first
     assert log_of(value(), work, {"output.log", first, again}) == again
     assert log_of(value(), work, {first, again, "quality-reviewer.log"}) == "quality-reviewer.log"
+
+
+def test_the_log_of_a_merge_is_the_newest_resolvers() -> None:
+    """A conflict that comes back is merged again, in a log of its own."""
+    work = find_works(merging(Tale().queue("A")).events)["A"]
+    first, again = "merge-resolver.log", "merge-resolver-2.log"
+
+    assert work.agent == "merge-resolver"
+    assert log_of(value(), work, {"output.log", first}) == first
+    assert log_of(value(), work, {"output.log", first, again, "test.log"}) == again
+    assert log_of(value(), work, {"output.log"}) is None

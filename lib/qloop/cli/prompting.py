@@ -1,5 +1,6 @@
 """What `prompt` does once its words are parsed: the text that an agent would get, of any role."""
 
+import sys
 from pathlib import Path
 
 from qloop.agents.roles import IMPLEMENTER, ORCHESTRATOR
@@ -10,24 +11,32 @@ from qloop.plan.model import Plan, Story
 from qloop.plan.prose import read_prose
 from qloop.repo.checkout import Repository, find_repository
 from qloop.repo.kept import find_salvage
+from qloop.repo.landing import propose
+from qloop.repo.landing_filter import Rules
 from qloop.repo.line import line_tip
+from qloop.repo.merge_tree import list_landed
+from qloop.repo.merging import MergeConflict
 from qloop.repo.patch import read_patch
-from qloop.run.briefing import Briefing
+from qloop.run.briefing import Briefing, checks_of
+from qloop.run.config import load_config
 from qloop.run.holder import private_folder
 from qloop.run.lead_brief import render_lead
 from qloop.run.leaders import COORDINATOR
 from qloop.run.planner_brief import PLANNER, render_planner
 from qloop.run.planning import path_in_plan, read_text
 from qloop.run.prepare import find_prd
+from qloop.run.resolvers import RESOLVER
+from qloop.run.resolving import render_merge
 from qloop.run.review_brief import PATCH_BYTES, Case, render_brief
 from qloop.state.journal import Event, EventKind, Journal
+from qloop.system.errors import BadInput
 from qloop.ui import console
 
 
 def show_prompt(story_id: str, role: str, quantum: Path | None) -> int:
     """The prompt of a role for a story, as a run would make it now; a planner has a document.
 
-    Raises BadInput for a story that is not in the plan, or a review of what nobody made yet.
+    Raises BadInput for a story that is not in the plan, or of what nobody made yet.
     """
     if role == PLANNER:
         return _show_planner(Path(story_id))
@@ -42,6 +51,10 @@ def show_prompt(story_id: str, role: str, quantum: Path | None) -> int:
     elif role == COORDINATOR:
         wave = f"wave-{(plan.execution.current_wave or 0) + 1}"
         text = render_lead(wave, [story.id], plan, briefing.prd)
+    elif role == RESOLVER:
+        conflict = _conflict(repository, plan, story)
+        landed = list_landed(repository.git, conflict.merge)
+        text = render_merge(story, conflict, landed, checks_of(briefing.quality, story))
     else:
         text = render_brief(role, _case(repository, plan, story, briefing))
     console.result(console.printable(text.rstrip("\n")))
@@ -70,6 +83,31 @@ def _case(repository: Repository, plan: Plan, story: Story, briefing: Briefing) 
         prd=briefing.prd,
         patterns=briefing.patterns,
     )
+
+
+def _conflict(repository: Repository, plan: Plan, story: Story) -> MergeConflict:
+    """What keeps the story's newest attempt from being merged with the line as it is now."""
+    kept = find_salvage(repository, story.id, None)
+    events = Journal(private_folder(repository) / "events.jsonl").events()
+    own = [one for one in events if (one.story, one.attempt) == (story.id, kept.attempt)]
+    named = (one.data for one in own if one.event is EventKind.ATTEMPT_STARTED)
+    config = load_config(repository.root)
+    try:
+        propose(
+            repository,
+            plan.branch_name,
+            _start(own) or line_tip(repository, plan.branch_name),
+            kept.commit,
+            story=story.id,
+            title=story.title or "",
+            attempt=kept.attempt,
+            attempt_id=str(next(named, {}).get("attempt_id", "")),
+            rules=Rules((), (), sys.maxsize, tuple(one.path for one in config.regenerate)),
+        )
+    except MergeConflict as conflict:
+        return conflict
+    fix = "a merge-resolver is asked only where an attempt and the line changed the same places"
+    raise BadInput(f"{kept.ref} can be merged without conflict", where=story.id, fix=fix)
 
 
 def _start(events: list[Event]) -> str | None:

@@ -10,8 +10,8 @@ from qloop.cli.context import json_option, quantum_option
 
 BLOCK_BYTES = 65_536
 PROMPTED = (
-    *("implementer", "spec-reviewer", "quality-reviewer", "coordinator", "orchestrator"),
-    "planner",
+    *("implementer", "spec-reviewer", "quality-reviewer", "merge-resolver"),
+    *("coordinator", "orchestrator", "planner"),
 )
 SCHEMAS = ("quantum", "config", "event", "review", "plan")
 
@@ -142,8 +142,9 @@ def signal_parse(exit_code: int, form: str) -> int:
     type=click.Choice(PROMPTED),
     default=PROMPTED[0],
     show_default=True,
-    help="A reviewer is told of the newest attempt that was kept, a coordinator of the next wave, "
-    "as if it had this story alone, a planner of the document named in place of STORY.",
+    help="Reviewers and the merge-resolver are told of the newest attempt that was kept, a "
+    "coordinator of the next wave, as if it had this story alone, a planner of the document named "
+    "in place of STORY.",
 )
 @quantum_option
 def prompt(story_id: str, role: str, quantum: Path | None) -> int:

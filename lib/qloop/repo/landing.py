@@ -12,22 +12,17 @@ Source: git-merge-tree(1), git-commit-tree(1), git-interpret-trailers(1).
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from qloop.repo.ancestry import Commit
 from qloop.repo.checkout import Repository
+from qloop.repo.generated import merge_generated
 from qloop.repo.git import QLOOP_NAME, Git, GitFailed
-from qloop.repo.history import own_commits, trees_since
-from qloop.repo.landing_filter import (
-    LandingRefused,
-    Rules,
-    changes_between,
-    filter_tree,
-    restore_state,
-)
-from qloop.repo.line import LEASE_REF, LineLost, landed_ref, line_ref, line_tip
+from qloop.repo.landing_filter import Rules, changes_between, filter_tree, restore_state
+from qloop.repo.line import LEASE_REF, landed_ref, line_ref, line_tip
 from qloop.repo.marks import marked_attempt
-from qloop.repo.merging import commit_on, merge_repository, merge_trees, tree_of
+from qloop.repo.meeting import Work, find_work
+from qloop.repo.merging import MergeConflict, commit_on, merge_repository
 from qloop.repo.message import render_message
 from qloop.repo.transaction import RefChange, create, move_refs, update, verify
 from qloop.system.errors import InternalFailure, QloopError
@@ -71,32 +66,29 @@ class Candidate:
     """Paths of landed work that the agent had dropped and that were put back."""
     changed: bool
     """Whether the attempt did anything beyond what was there already."""
+    stale: tuple[str, ...] = ()
+    """Generated paths that stand as on the line, and are to be made anew before it may land."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
-    """An attempt's commits and where they meet the line."""
+class Solved:
+    """What an attempt's work and the line came to, where a conflict between them was solved."""
 
-    start: str
-    tip: str
-    line: str
-    met: str
-    """The newest commit of the line since *start* that *tip* contains."""
-    chain: dict[str, str]
-    """The line's commits from its tip down to *start*, each with its tree."""
-    own: tuple[Commit, ...]
-    """What the attempt added, oldest first."""
+    tree: str
+    on: str
+    """The commit of the line that it stands on."""
+    stale: tuple[str, ...]
+    """Generated paths that stand as on the line, and are to be made anew."""
 
-    @property
-    def before(self) -> str:
-        """The tree that the attempt started from."""
-        return self.chain[self.start]
 
-    def tree_of_tip(self, git: Git) -> str:
-        """The tree that the attempt left."""
-        if self.own:
-            return self.own[-1].tree
-        return self.chain.get(self.tip) or tree_of(git, self.tip)
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """A tree that stands on a commit of the line."""
+
+    on: str
+    tree: str
+    restored: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -116,32 +108,46 @@ def propose(
     title: str,
     attempt: int,
     attempt_id: str,
+    rules: Rules,
     mark: str | None = None,
-    state_paths: tuple[str, ...],
-    copy_files: tuple[str, ...],
-    file_bytes: int,
+    solved: Solved | None = None,
 ) -> Candidate:
     """The commit with which the work from *start* to *tip* would land on the line of *branch*.
 
-    *attempt* is the dispatch's number; *state_paths* and *copy_files* are paths from the root.
+    *attempt* is the dispatch's number; *solved* is what the work and the line came to before.
     Moves no ref. Raises MergeConflict, LandingRefused, ForeignCommit, LineLost, GitFailed.
     """
-    rules = Rules(state_paths, copy_files, file_bytes)
     with merge_repository(repository, start) as git:
-        reading = repository.git
-        work = _find_work(reading, branch, start, tip, line_tip(repository, branch))
+        work = find_work(repository.git, branch, start, tip, line_tip(repository, branch))
         subjects = _subjects(work, {attempt_id, mark})
-        after = restore_state(git, work.before, work.tree_of_tip(reading), rules)
-        tree, restored = _on_met(git, work, after, rules)
-        changed = after != work.before and tree != work.chain[work.met]
-        merged = _on_line(git, work, tree)
+        if solved is not None and solved.on in work.chain:
+            standing = _Standing(solved.on, solved.tree, stale=solved.stale)
+            changed = solved.tree != work.chain[solved.on]
+        else:
+            after = restore_state(git, work.before, work.tree_of_tip(repository.git), rules)
+            standing = _on_met(git, work, after, rules)
+            changed = after != work.before and standing.tree != work.chain[work.met]
+        merged, stale = _on_line(git, work.line, standing, rules)
         final = filter_tree(git, work.chain[work.line], merged, rules)
         commit = git.text(
             *("commit-tree", final, "-p", work.line, "-F", "-"),
             stdin=render_message(story, title, subjects, attempt, attempt_id).encode(),
             env=_author(work.own[-1]) if work.own else {},
         )
-    return Candidate(commit, final, work.line, restored, changed)
+    return Candidate(commit, final, work.line, standing.restored, changed, stale)
+
+
+def renew(repository: Repository, candidate: Candidate, tree: str, rules: Rules) -> Candidate:
+    """The candidate with *tree*, in which commands made its stale paths anew.
+
+    Raises LandingRefused, GitFailed.
+    """
+    with merge_repository(repository, candidate.line_tip) as git:
+        final = filter_tree(git, candidate.line_tip, tree, rules)
+        _, _, rest = git.run("cat-file", "commit", candidate.commit).out.partition(b"\n")
+        text = b"tree " + final.encode() + b"\n" + rest
+        commit = git.text("hash-object", "-t", "commit", "-w", "--stdin", stdin=text)
+    return replace(candidate, commit=commit, tree=final, stale=())
 
 
 def land(
@@ -197,49 +203,7 @@ def _reason(branch: str) -> str:
     return f"qloop: land on {branch}"
 
 
-def _find_work(git: Git, branch: str, start: str, tip: str, line: str) -> _Work:
-    chain = trees_since(git, line, start)
-    if not chain:
-        raise LineLost(
-            f"the line of {branch} no longer holds {start}, from which an attempt started",
-            where=line_ref(branch),
-            fix=f"see what happened with: git reflog show {line_ref(branch)}; then put it back "
-            f"with: git update-ref {line_ref(branch)} COMMIT",
-        )
-    own = own_commits(git, tip, start, chain)
-    met = _find_met(git, list(chain), own, tip)
-    if met is None:
-        raise LandingRefused((f"{tip}: does not descend from the attempt's start {start}",))
-    return _Work(start=start, tip=tip, line=line, met=met, chain=chain, own=own)
-
-
-def _find_met(git: Git, chain: list[str], own: tuple[Commit, ...], tip: str) -> str | None:
-    """The first commit of *chain* that *tip* contains, or None where not even the last is."""
-    made = {commit.name for commit in own}
-    reached = {parent for commit in own for parent in commit.parents} - made if own else {tip}
-    place = {commit: number for number, commit in enumerate(chain)}
-    if reached and reached <= place.keys() and made.isdisjoint(place):
-        # All that is not the attempt's own comes in through these, each with the chain below it.
-        return chain[min(place[commit] for commit in reached)]
-    return _newest_in(git, chain, tip) if git.is_ancestor(chain[-1], tip) else None
-
-
-def _newest_in(git: Git, chain: list[str], tip: str) -> str:
-    """The first commit of *chain* that *tip* contains; the last one it does contain.
-
-    Each is asked for by ancestry: `rev-list --not` goes by dates, which an agent's clock gives.
-    """
-    low, high = 0, len(chain) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if git.is_ancestor(chain[middle], tip):
-            high = middle
-        else:
-            low = middle + 1
-    return chain[low]
-
-
-def _subjects(work: _Work, own: set[str | None]) -> list[str]:
+def _subjects(work: Work, own: set[str | None]) -> list[str]:
     """The subjects of the agent's commits, oldest first; what qloop committed for it has none.
 
     Raises ForeignCommit.
@@ -251,28 +215,39 @@ def _subjects(work: _Work, own: set[str | None]) -> list[str]:
     return [commit.subject for commit in work.own if commit.committer != QLOOP_NAME]
 
 
-def _on_line(git: Git, work: _Work, tree: str) -> str:
-    """*tree*, which stands on the commit where the attempt met the line, merged with the line.
+def _on_line(git: Git, line: str, standing: _Standing, rules: Rules) -> tuple[str, tuple[str, ...]]:
+    """What stands on a commit of the line merged with its tip, and what in it is stale.
 
-    Where that is the line's tip there is nothing to merge: it is the tree itself.
+    Where that commit is the tip there is nothing to merge: it is the tree itself.
     """
-    if work.met == work.line:
-        return tree
-    return merge_trees(git, work.line, commit_on(git, tree, work.met), work.line)
+    if standing.on == line:
+        return standing.tree, standing.stale
+    theirs = commit_on(git, standing.tree, standing.on)
+    try:
+        tree, stale = merge_generated(git, line, theirs, standing.on, line, rules)
+    except MergeConflict as exc:
+        raise MergeConflict(exc.merge, _united(exc.stale, standing.stale)) from None
+    return tree, _united(stale, standing.stale)
 
 
-def _on_met(git: Git, work: _Work, after: str, rules: Rules) -> tuple[str, tuple[str, ...]]:
-    """The attempt's tree as it stands on the commit where it met the line, and what that put back.
+def _on_met(git: Git, work: Work, after: str, rules: Rules) -> _Standing:
+    """The attempt's tree as it stands on the commit where it met the line.
 
     The attempt may have taken in the moved line without its content: an `ours` merge, or a soft
     reset onto it, would undo landed work. Merging what the attempt did since its start brings it
     back.
     """
     if work.met == work.start:
-        return after, ()
-    tree = merge_trees(git, work.met, commit_on(git, after, work.start), work.line)
+        return _Standing(work.met, after)
+    theirs = commit_on(git, after, work.start)
+    tree, stale = merge_generated(git, work.met, theirs, work.start, work.line, rules)
     differing = [change.path for change in changes_between(git, after, tree)]
-    return tree, tuple(path for path in differing if not rules.is_state(path))
+    restored = (path for path in differing if not rules.is_state(path) and path not in stale)
+    return _Standing(work.met, tree, tuple(restored), stale)
+
+
+def _united(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted({*one, *other}))
 
 
 def _author(commit: Commit) -> dict[str, str]:

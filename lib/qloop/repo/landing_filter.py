@@ -7,12 +7,12 @@ Errors: LandingRefused with every reason at once; GitFailed.
 
 import functools
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from qloop.repo.blobs import object_contents, object_sizes
 from qloop.repo.git import Git, pairs
-from qloop.repo.merging import shown_path
+from qloop.repo.merging import shown_path, with_entries
 from qloop.system.errors import QloopError
 
 _ALWAYS_STATE = (".qloop", "qloop.toml")
@@ -39,6 +39,12 @@ class Rules:
     """Files and folders that were brought into the worktree untracked."""
     file_bytes: int
     """The size above which a file does not land."""
+    generated: tuple[str, ...] = ()
+    """Files, and folders of them, that commands make anew where both sides changed them."""
+
+    def is_generated(self, path: str) -> bool:
+        """Whether *path* is made by a command, or lies in a folder of such files."""
+        return any(_within(path, one) for one in self.generated)
 
     def is_state(self, path: str) -> bool:
         """Whether *path* is a state file, or lies in a folder of them."""
@@ -86,19 +92,16 @@ def _changes_between(git: Git, old: str, new: str) -> tuple[Change, ...]:
 
 
 def restore_state(git: Git, source: str, tree: str, rules: Rules) -> str:
-    """*tree* with the state files of *source*. *git* is a `merge_repository`."""
-    changed = [
-        change for change in changes_between(git, source, tree) if rules.is_state(change.path)
-    ]
-    if not changed:
-        return tree
+    """*tree* with the state files of *source*."""
+    return take_over(git, source, tree, rules.is_state)
+
+
+def take_over(git: Git, source: str, tree: str, is_meant: Callable[[str], bool]) -> str:
+    """*tree* with those entries of *source* whose paths are meant; absent there is absent here."""
+    changed = [change for change in changes_between(git, source, tree) if is_meant(change.path)]
     gone = [f"0 {'0' * len(c.name)}\t{c.path}" for c in changed if c.is_there]
     back = [f"{c.old_mode} {c.old}\t{c.path}" for c in changed if c.was_there]
-    index = git.using(index=git.git_dir / "state-index")
-    index.run("read-tree", tree)
-    lines = "".join(f"{line}\0" for line in (*gone, *back))
-    index.run("update-index", "-z", "--index-info", stdin=lines.encode("utf-8", "surrogateescape"))
-    return index.text("write-tree")
+    return with_entries(git, tree, [*gone, *back])
 
 
 def filter_tree(git: Git, line: str, tree: str, rules: Rules) -> str:

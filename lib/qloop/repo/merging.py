@@ -13,6 +13,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from qloop.repo.attributes import line_attributes
@@ -34,14 +35,49 @@ _OBJECT_FORMATS = {40: "sha1", 64: "sha256"}
 _PARTIAL_CLONE = ("extensions.partialclone", "remote.origin.")
 
 
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One side's version of a conflicting path, as an index holds it."""
+
+    mode: str
+    name: str
+    """The object's name."""
+    stage: int
+    """1 for what both sides come from, 2 for ours, 3 for theirs."""
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What two commits come to together."""
+
+    ours: str
+    theirs: str
+    tree: str
+    """The merged tree; where both sides changed the same places, with marks around them."""
+    versions: tuple[Version, ...] = ()
+    """Of every conflicting path; none where the merge is clean."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The conflicting paths, from the repository's root."""
+        return tuple(sorted({one.path for one in self.versions}))
+
+
 class MergeConflict(QloopError):
     """Both sides changed the same places."""
 
-    def __init__(self, files: tuple[str, ...]) -> None:
-        shown = ", ".join(shown_path(path) for path in files)
+    def __init__(self, merge: Merge, stale: tuple[str, ...] = ()) -> None:
+        shown = ", ".join(shown_path(path) for path in merge.files)
         super().__init__(f"merge conflict in {shown}")
-        self.files = files
+        self.merge = merge
+        self.stale = stale
+        """Paths that stand in the merge as ours, and are to be made anew by commands."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
         """The conflicting paths, from the repository's root."""
+        return self.merge.files
 
 
 @contextmanager
@@ -87,23 +123,49 @@ def merge_trees(git: Git, ours: str, theirs: str, line: str) -> str:
     *git* is a `merge_repository`; *line* is the commit whose attributes count. Raises
     MergeConflict and GitFailed.
     """
+    merge = try_merge(git, ours, theirs, line)
+    if merge.versions:
+        raise MergeConflict(merge)
+    return merge.tree
+
+
+def try_merge(git: Git, ours: str, theirs: str, line: str) -> Merge:
+    """The same, whether it comes out clean or not."""
     changed = git.fields("diff-tree", "-r", "-z", "--name-only", "--no-renames", ours, theirs)
     (git.git_dir / "info" / "attributes").write_bytes(line_attributes(git, line, changed))
     done = git.attempt(
         *("-c", "merge.renormalize=true"),
-        *("merge-tree", "--write-tree", "-z", "--name-only", ours, theirs),
+        *("merge-tree", "--write-tree", "-z", ours, theirs),
     )
-    if done.code == 0:
-        return os.fsdecode(done.out.split(b"\0", 1)[0])
-    if done.code != 1:
+    tree, _, rest = done.out.partition(b"\0")
+    listed = rest.partition(b"\0\0")[0] if done.code == 1 else b""
+    versions = tuple(_version(entry) for entry in split_nul(listed))
+    if done.code != (1 if versions else 0):
         raise GitFailed(done)
-    listed = done.out[done.out.index(b"\0") :].partition(b"\0\0")[0]
-    raise MergeConflict(tuple(sorted(set(split_nul(listed)))))
+    return Merge(ours, theirs, os.fsdecode(tree), versions)
+
+
+def _version(entry: str) -> Version:
+    described, _, path = entry.partition("\t")
+    mode, name, stage = described.split(" ")
+    return Version(mode, name, int(stage), path)
 
 
 def commit_on(git: Git, tree: str, parent: str) -> str:
-    """A commit that nobody sees: *tree* on *parent*, to give a merge its base."""
+    """A commit that never lands: *tree* on *parent*, to give a merge its base."""
     return git.text("commit-tree", tree, "-p", parent, "-m", "base", env=_FIXED_DATES)
+
+
+def with_entries(git: Git, tree: str, lines: list[str]) -> str:
+    """*tree* with entries put in or out, in the words of `git update-index --index-info`."""
+    if not lines:
+        return tree
+    text = "".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape")
+    with tempfile.TemporaryDirectory(dir=git.git_dir) as folder:
+        index = git.using(index=Path(folder) / "index")
+        index.run("read-tree", tree)
+        index.run("update-index", "-z", "--index-info", stdin=text)
+        return index.text("write-tree")
 
 
 def tree_of(git: Git, commit: str) -> str:

@@ -17,6 +17,7 @@ from qloop.system.errors import BadInput
 
 _ATTEMPT = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,63})\.([1-9][0-9]*)\.([0-9a-f]{8})")
 _REVIEW = "review."
+_MERGE = "merge."
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -51,12 +52,17 @@ def review_name(attempt: str) -> str:
     return f"{_REVIEW}{attempt}"
 
 
+def merge_name(attempt: str) -> str:
+    """The name of the worktree in which an attempt, given by its id, is merged with the line."""
+    return f"{_MERGE}{attempt}"
+
+
 def attempt_of(name: str) -> str:
-    """The id of the attempt that a workspace of this name belongs to, be it its own or a review's.
+    """The id of the attempt that a workspace belongs to: its own, a review's or a merge's.
 
     A name of another kind is returned as it is.
     """
-    return name.removeprefix(_REVIEW)
+    return name.removeprefix(_REVIEW).removeprefix(_MERGE)
 
 
 def workspace_base(root_override: str | None, repository: Repository) -> Path:

@@ -35,7 +35,7 @@ def fill_index(git: Git, ws: Workspace, head: str) -> bool:
         git.run("read-tree", head)
         return False
     if head != ws.start:
-        git.run("read-tree", "-m", head)
+        git.run("read-tree", "--reset", head)
     return True
 
 

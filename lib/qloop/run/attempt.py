@@ -6,31 +6,30 @@ runs in this process or wherever an executor puts it.
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
 from qloop.plan.model import Phase
 from qloop.repo.breach import find_changes, keep_and_undo
-from qloop.repo.bring import bring_files, brings_nothing
 from qloop.repo.carry import CarryFailed
 from qloop.repo.checkout import Repository
 from qloop.repo.cone import find_cone
 from qloop.repo.guard import GuardTripped, check_guard
 from qloop.repo.person import Snapshot, take_snapshot
 from qloop.repo.salvage import Salvaged, salvage
-from qloop.repo.scratch import note_no_setup, note_setup
 from qloop.repo.settings import PersonSettings
 from qloop.repo.trace import read_trace
-from qloop.repo.workspace import SetupFailed, create_workspace, remove_workspace, retire_workspace
+from qloop.repo.workspace import create_workspace, remove_workspace, retire_workspace
 from qloop.run import implementer
-from qloop.run.desk import Desk, Emit, shown
+from qloop.run.desk import Desk, Emit
 from qloop.run.evidence import has_commands, judge
 from qloop.run.finding import enumerate_names
-from qloop.run.gates import GateCancelled, Room, run_gates
+from qloop.run.gates import GateCancelled
 from qloop.run.looking import Lookout
 from qloop.run.orders import AttemptOrder, Failed, Outcome, ReviewNote
 from qloop.run.reviewing import review
+from qloop.run.setting_up import gate_room, set_up
 from qloop.state.journal import EventKind
 from qloop.system.cancel import Cancel
 from qloop.system.errors import QloopError
@@ -149,49 +148,6 @@ def _within(
     return _judged(order, repository, desk, before, claimed, lookout.begin())
 
 
-def set_up(
-    desk: Desk, repository: Repository, commands: tuple[str, ...], copy_files: tuple[str, ...]
-) -> tuple[Desk, Failed | None]:
-    """Files brought and set-up commands run, and why that failed, if it did.
-
-    What it leaves untracked belongs to nobody, also where it failed.
-    """
-    if not commands and brings_nothing(repository, copy_files):
-        return replace(desk, workspace=note_no_setup(desk.workspace)), None
-    failed = _run_setup(desk, repository, commands, copy_files)
-    return replace(desk, workspace=note_setup(desk.workspace)), failed
-
-
-def _run_setup(
-    desk: Desk, repository: Repository, commands: tuple[str, ...], copy_files: tuple[str, ...]
-) -> Failed | None:
-    try:
-        bring_files(repository, desk.workspace, copy_files)
-        results = run_gates(_gate_room(desk), "setup", commands)
-    except SetupFailed as exc:
-        return Failed(phase=Phase.SETUP, reason=str(exc))
-    except GateCancelled:
-        return Failed.interrupted()
-    if not results or results[-1].green:
-        return None
-    log = shown(results[-1].log, desk.terms)
-    return Failed(phase=Phase.SETUP, reason=results[-1].evidence(), log=log)
-
-
-def _gate_room(desk: Desk) -> Room:
-    """Where the attempt's commands run."""
-    limits = desk.terms.limits
-    return Room(
-        cwd=desk.workspace.tree,
-        env=desk.gate_environment(),
-        logs=desk.logs,
-        marks=desk.marks,
-        timeout_s=limits.gate_timeout_s,
-        log_bytes=limits.log_bytes,
-        cancel=desk.cancel,
-    )
-
-
 def _judged(
     order: AttemptOrder,
     repository: Repository,
@@ -202,14 +158,14 @@ def _judged(
 ) -> Outcome:
     tip, broken = _keep_or_say(desk, repository, claimed)
     done = Outcome(start=order.start, tip=tip, mark=claimed.mark)
-    marked, after = _undo_marked(desk, repository, before, seen())
+    marked, after = undo_marked(desk, repository, before, seen())
     undone = marked or claimed.breach
     if claimed.failed is not None and not (undone and claimed.failed.charged):
         return done.model_copy(update={"failed": claimed.failed})
     broken = claimed.breach or broken or _tripped(desk, repository)
     breach = "\n".join(filter(None, [broken, *marked]))
     if breach:
-        return _breached(desk, done, breach, claimed.log)
+        return breached(desk, done, breach, claimed.log)
     if not _changed(repository, order.start, tip) and not order.story.get("allowEmpty"):
         reason = "said STORY_PASSED, but changed nothing (allowEmpty lets it pass so)"
         failed = Failed(phase=Phase.AGENT_FAILED, reason=reason, log=claimed.log)
@@ -217,8 +173,8 @@ def _judged(
     judged, marked, after = _by_commands(order, repository, desk, done, after)
     if not marked and judged.failed is None and order.dispatch.reviewers:
         judged = review(order, repository, desk, judged)
-        marked, _ = _undo_marked(desk, repository, after, take_snapshot(repository))
-    return _breached(desk, done, "\n".join(marked), claimed.log) if marked else judged
+        marked, _ = undo_marked(desk, repository, after, take_snapshot(repository))
+    return breached(desk, done, "\n".join(marked), claimed.log) if marked else judged
 
 
 def _by_commands(
@@ -229,12 +185,12 @@ def _by_commands(
     They run what the agent wrote, under the attempt's mark.
     """
     try:
-        judged = judge(order, desk, _gate_room(desk), done)
+        judged = judge(order, desk, gate_room(desk), done)
     except GateCancelled:
         judged = done.model_copy(update={"failed": Failed.interrupted()})
     if not has_commands(order):
         return judged, (), before  # nothing ran since the last look
-    return judged, *_undo_marked(desk, repository, before, take_snapshot(repository))
+    return judged, *undo_marked(desk, repository, before, take_snapshot(repository))
 
 
 def _keep_or_say(desk: Desk, repository: Repository, claimed: implementer.Claim) -> tuple[str, str]:
@@ -255,7 +211,7 @@ def _keep(desk: Desk, repository: Repository, why: str) -> Salvaged:
     return kept
 
 
-def _undo_marked(
+def undo_marked(
     desk: Desk, repository: Repository, before: Snapshot, after: Snapshot
 ) -> tuple[tuple[str, ...], Snapshot]:
     """Take back what bears the attempt's mark in the person's repository.
@@ -282,7 +238,8 @@ def _tripped(desk: Desk, repository: Repository) -> str:
     return ""
 
 
-def _breached(desk: Desk, done: Outcome, breach: str, log: str | None) -> Outcome:
+def breached(desk: Desk, done: Outcome, breach: str, log: str | None) -> Outcome:
+    """The outcome of an attempt whose guard tripped."""
     attempt_id = desk.dispatch.attempt_id
     note = ReviewNote(status="failed", evidence=f"guard, attempt {attempt_id}: {breach}")
     failed = Failed(phase=Phase.GUARD, reason=breach, log=log)

@@ -13,8 +13,9 @@ from qloop.run import prepare
 from qloop.run.briefing import Briefing, encode_prompt
 from qloop.run.config import Config
 from qloop.run.leaders import COORDINATOR, pick_leader
-from qloop.run.orders import Place, Reviewer
+from qloop.run.orders import Place, Resolver, Reviewer
 from qloop.run.prepare import Wanted
+from qloop.run.resolvers import pick_resolver
 from qloop.run.reviewers import pick_reviewers
 
 FALLBACK = "fallback"
@@ -28,11 +29,14 @@ class Chosen:
     runner: Manifest
     model: str | None
     reviewers: tuple[Reviewer, ...]
+    resolver: Resolver | None = None
 
     @property
     def runners(self) -> tuple[str, ...]:
         """The names of their runners, the implementer's first."""
-        return (self.runner.name, *(one.runner.name for one in self.reviewers))
+        found = [self.runner, *(one.runner for one in self.reviewers)]
+        found += [self.resolver.runner] if self.resolver is not None else []
+        return tuple(one.name for one in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,15 @@ class Chooser:
                 self._presently(one)
                 for one in pick_reviewers(story, self.wanted, self.config, self.root)
             ),
+            self._resolver(story),
         )
+
+    def _resolver(self, story: Story) -> Resolver | None:
+        found = pick_resolver(story, self.wanted, self.config, self.root)
+        if found is None:
+            return None
+        runner, model = self._present(found.runner, found.model)
+        return found.model_copy(update={"runner": runner, "model": model})
 
     def _present(self, runner: Manifest, model: str | None) -> tuple[Manifest, str | None]:
         """The runner, or the first stand-in that may work; that has a model of its own."""

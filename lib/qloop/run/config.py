@@ -24,6 +24,7 @@ from pydantic import (
 from qloop.agents.manifest import Manifest, Permissions, Rights, RoleFiles, RunnerTable
 from qloop.agents.roles import role_names
 from qloop.agents.shipped import load_shipped
+from qloop.run.conflicts import OnConflict, Regenerate
 from qloop.system.clock import parse_duration_s
 from qloop.system.errors import BadInput, Faults
 
@@ -153,6 +154,13 @@ class Config(BaseModel):
         default="least",
         description='"full" lets agents do everything that you may do; "least" what they need.',
     )
+    on_conflict: OnConflict = Field(
+        default="retry",
+        description="What follows when a story changed the same places as one that landed.",
+    )
+    regenerate: tuple[Regenerate, ...] = Field(
+        default=(), description="Files that a command makes anew where both sides changed them."
+    )
     runners: dict[str, RunnerTable] = Field(default_factory=dict)
     roles: dict[str, RoleTable] = Field(default_factory=dict)
     limits: FileLimits = FileLimits()
@@ -274,7 +282,7 @@ def _model_at(place: tuple[Any, ...]) -> type[BaseModel]:
     forms = {"limits": FileLimits, "checks": Checks, "gates": Gates}
     if len(place) < 2:
         return forms.get("".join(place), Config)
-    if place[0] == "roles":
-        return RoleTable
+    if place[0] in ("roles", "regenerate"):
+        return RoleTable if place[0] == "roles" else Regenerate
     forms = {"least": Rights, "full": Rights, "role_files": RoleFiles}
     return forms.get(place[-1], RunnerTable)

@@ -15,9 +15,11 @@ from typing import IO, Any
 
 from qloop.plan.model import Json, Plan, parse_plan
 from qloop.repo.checkout import Repository
+from qloop.repo.merging import MergeConflict
 from qloop.run import implementer
 from qloop.run.afterwards import Afterwards
 from qloop.run.attempt import Watch, Work, attempt
+from qloop.run.attempt_order import order_attempt
 from qloop.run.check_scope import Notes
 from qloop.run.check_values import Finding
 from qloop.run.checks import WaveChecks
@@ -28,8 +30,6 @@ from qloop.run.lander import Lander, state_paths
 from qloop.run.lead import Lead
 from qloop.run.lead_wishes import Wishes
 from qloop.run.orders import (
-    AttemptOrder,
-    Commands,
     Dispatch,
     Outcome,
     Report,
@@ -37,7 +37,8 @@ from qloop.run.orders import (
     WaveOrder,
 )
 from qloop.run.preconditions import unmet_precondition
-from qloop.run.records import Records, review_documents, story_document
+from qloop.run.records import Records, review_documents
+from qloop.run.resolving import resolve
 from qloop.run.unlanded import settle_failed, settle_fault
 from qloop.run.wave_start import WaveStart
 from qloop.state.journal import EventKind, Journal
@@ -45,6 +46,8 @@ from qloop.state.store import Store, store_for
 from qloop.system.cancel import Cancel
 from qloop.system.clock import monotonic_s, utc_now
 from qloop.system.errors import QloopError
+
+_Work = Callable[..., Outcome]
 
 
 @dataclass(slots=True)
@@ -104,18 +107,25 @@ class Coordinator:
         afterwards = Afterwards()
         with local_executor(len(self.order.dispatches)) as executor:
 
-            def begin(dispatch: Dispatch) -> None:
-                since = monotonic_s()
+            def submit(dispatch: Dispatch, since: float, work: _Work, *given: Any) -> None:
                 emit, later = self._emitter(dispatch), afterwards.put_off
                 watch = Watch(emit, self.cancel, self.halted, later, self.work)
-                future = executor.submit(self._attempt, dispatch, watch)
+                future = executor.submit(work, dispatch, watch, *given)
                 future.add_done_callback(lambda one: ended.put((dispatch, one, since)))
 
+            def begin(dispatch: Dispatch) -> None:
+                submit(dispatch, monotonic_s(), self._attempt)
+
             self._begin(begin)
+            left = len(self.order.dispatches)
             try:
-                for _ in self.order.dispatches:
+                while left:
                     dispatch, future, since = ended.get()
-                    self._settle(dispatch, future, monotonic_s() - since)
+                    conflict = self._settle(dispatch, future, monotonic_s() - since)
+                    if conflict is None:
+                        left -= 1
+                    else:
+                        submit(dispatch, since, self._resolve, future.result(), conflict)
                     if ended.empty():
                         afterwards.let_go()  # nobody waits to land
             except BaseException:
@@ -138,29 +148,19 @@ class Coordinator:
         self.lead.start()
 
     def _attempt(self, dispatch: Dispatch, watch: Watch) -> Outcome:
-        document = self.store.part(self._stories)
-        plan = parse_plan(document)
-        repository = self._repository
-        start = self._start.held_in(repository)
-        return attempt(
-            AttemptOrder(
-                wave=self.order.wave,
-                terms=self.order.terms,
-                dispatch=dispatch,
-                start=start,
-                story=story_document(document, dispatch.story),
-                commands=Commands(
-                    setup=tuple(plan.setup_commands),
-                    quality=tuple(plan.quality_commands),
-                    copy_files=tuple(plan.copy_files),
-                ),
-                patterns=tuple(str(item) for item in plan.codebase_patterns),
-            ),
-            watch,
-        )
+        start = self._start.held_in(self._repository)
+        return attempt(order_attempt(self.order, self.store, dispatch, start), watch)
 
-    def _settle(self, dispatch: Dispatch, future: Future[Outcome], seconds: float) -> None:
-        """What became of one attempt that ended, told to the driver.
+    def _resolve(
+        self, dispatch: Dispatch, watch: Watch, outcome: Outcome, conflict: MergeConflict
+    ) -> Outcome:
+        order = order_attempt(self.order, self.store, dispatch, conflict.merge.ours)
+        return resolve(order, watch, outcome, conflict)
+
+    def _settle(
+        self, dispatch: Dispatch, future: Future[Outcome], seconds: float
+    ) -> MergeConflict | None:
+        """What became of one attempt that ended, told to the driver; a conflict that is open.
 
         A fault of git or the machine on the way is this story's; the others go on.
         """
@@ -174,6 +174,8 @@ class Coordinator:
                 outcome = future.result()
                 settled = self._reviewed(dispatch, outcome)
                 settled = settled.model_copy(update={"met": outcome.met})
+        except MergeConflict as conflict:
+            return conflict
         except (QloopError, OSError) as exc:
             settled = settle_fault(dispatch, exc)
         settled = settled.model_copy(update={"seconds": round(seconds, 3)})
@@ -183,6 +185,7 @@ class Coordinator:
             self.findings.append(f"{dispatch.story}: its progress is not written: {exc}")
         self.settled.append(settled)
         self.tell(Report(kind="settled", settled=settled))
+        return None
 
     def _reviewed(self, dispatch: Dispatch, outcome: Outcome) -> Settled:
         """Reviews written, and the attempt landed where they and all else are good."""

@@ -17,6 +17,7 @@ from qloop.run.leading import led_by_agent
 from qloop.run.opening import Opened
 from qloop.run.orders import Dispatch, Reserved, WaveOrder
 from qloop.run.records import execution_of
+from qloop.run.resolvers import MERGES
 from qloop.run.reviewers import most_calls
 from qloop.run.settle import End
 from qloop.run.wave import Wave, start_wave
@@ -181,6 +182,7 @@ def _dispatch(
         slot=slot,
         reserved=reserved,
         reviewers=chosen.reviewers,
+        resolver=chosen.resolver,
     )
 
 
@@ -214,4 +216,6 @@ def _limit_s(opened: Opened, plan: Plan, order: WaveOrder) -> float:
         own = sum(len(task.commands) for task in story.tasks) + len(story.verify) if story else 0
         reviews_s = sum(most_calls(reviewer) * reviewer.timeout_s for reviewer in one.reviewers)
         total += one.timeout_s + gate_s * (common + own) + reviews_s
+        if one.resolver is not None:
+            total += MERGES * (one.resolver.timeout_s + gate_s * (common + own))
     return total + 60.0

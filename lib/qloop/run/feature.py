@@ -16,10 +16,10 @@ from qloop.repo.person import take_snapshot
 from qloop.repo.settings import PersonSettings
 from qloop.repo.workspace import create_workspace, remove_workspace
 from qloop.run import implementer
-from qloop.run.attempt import set_up
 from qloop.run.desk import Desk
 from qloop.run.implementer import Claim
 from qloop.run.orders import AttemptOrder, Settled
+from qloop.run.setting_up import set_up
 from qloop.run.sitting import Sitting
 from qloop.run.sitting_desk import SittingDesk, write_program
 from qloop.system.cancel import Cancel

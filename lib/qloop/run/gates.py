@@ -116,9 +116,19 @@ def run_gate(room: Room, name: str, command: str) -> GateResult:
 
 def run_gates(room: Room, kind: str, commands: tuple[str, ...]) -> tuple[GateResult, ...]:
     """Run commands in order up to the first red one; their logs are `<kind>-1.log`, …"""
+    return run_named(room, numbered(kind, commands))
+
+
+def numbered(kind: str, commands: tuple[str, ...]) -> dict[str, str]:
+    """Commands by the names of their gates: `<kind>-1`, …"""
+    return {f"{kind}-{number}": command for number, command in enumerate(commands, start=1)}
+
+
+def run_named(room: Room, commands: Mapping[str, str]) -> tuple[GateResult, ...]:
+    """Run commands, by the names of their gates, in order up to the first red one."""
     results: list[GateResult] = []
-    for number, command in enumerate(commands, start=1):
-        results.append(run_gate(room, f"{kind}-{number}", command))
+    for name, command in commands.items():
+        results.append(run_gate(room, name, command))
         if not results[-1].green:
             break
     return tuple(results)

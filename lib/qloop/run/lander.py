@@ -19,13 +19,17 @@ from qloop.repo.landing import (
     land,
     landing_lock,
     propose,
+    renew,
 )
-from qloop.repo.landing_filter import LandingRefused
-from qloop.repo.merging import MergeConflict
+from qloop.repo.landing_filter import LandingRefused, Rules
+from qloop.repo.merging import MergeConflict, shown_path
+from qloop.repo.salvage import ATTEMPTS
+from qloop.run.briefing import checks_of
 from qloop.run.desk import Emit, logs_folder, shown
-from qloop.run.gates import GateCancelled
+from qloop.run.gates import GateCancelled, GateResult, numbered
 from qloop.run.orders import Dispatch, Failed, Outcome, Settled, Terms
 from qloop.run.proving import TEST, Prover, ScratchSetupFailed
+from qloop.run.resolvers import MERGES
 from qloop.state.journal import EventKind
 from qloop.system.cancel import Cancel
 from qloop.system.errors import PersonNeeded
@@ -51,7 +55,10 @@ class Lander:
     """Told plan, story and the commit that would land: why it should not; empty: it may."""
 
     def land(self, dispatch: Dispatch, outcome: Outcome, emit: Emit) -> Settled:
-        """Settle an attempt whose evidence is green: landed, failed, or waiting for a person."""
+        """Settle an attempt whose evidence is green: landed, failed, or waiting for a person.
+
+        Raises MergeConflict where an agent is to be asked first.
+        """
         settled = Settled(
             story=dispatch.story, attempt=dispatch.attempt, attempt_id=dispatch.attempt_id
         )
@@ -64,7 +71,8 @@ class Lander:
                 failed = Failed.interrupted(f"waits for a person: {exc}")
                 return settled.model_copy(update={"failed": failed, "waiting": str(exc)})
             except _Refused as exc:
-                return settled.model_copy(update={"failed": exc.failed})
+                changes = {"failed": exc.failed, "waiting": exc.waiting}
+                return settled.model_copy(update=changes)
             except GateCancelled:
                 return settled.model_copy(update={"failed": Failed.interrupted()})
         return settled.model_copy(update={"landed": landed})
@@ -74,13 +82,13 @@ class Lander:
         plan = self.read_plan()
         for _ in range(MOVES_OF_THE_LINE):
             self._take_in(plan, emit)
-            candidate = self._propose(plan, dispatch, outcome)
+            candidate = self._propose(plan, dispatch, outcome, emit)
             if candidate.restored:
                 emit(EventKind.STATE_REPAIRED, restored=list(candidate.restored))
             objection = self.object_to(plan, dispatch.story, candidate.commit)
             if objection:
                 raise _Refused(Failed(phase=Phase.VERIFICATION, reason=objection))
-            self._prove(plan, dispatch, candidate, emit)
+            self._prove(plan, dispatch, outcome, candidate, emit)
             if self.cancel.is_set or self.is_alone():
                 raise GateCancelled
             try:
@@ -105,7 +113,7 @@ class Lander:
         logs = Path(self.terms.place.private) / "logs" / "taken-in" / taken.commit[:12]
         fix = f"mend {branch} and run qloop again"
         try:
-            result = self._prover.prove(plan, taken.commit, logs)
+            result = self._prover().prove(plan, taken.commit, logs)
         except ScratchSetupFailed as exc:
             where = shown(exc.log, self.terms) if exc.log is not None else branch
             what = f"set-up is red with the commits that were made on {branch}: {exc}"
@@ -116,9 +124,10 @@ class Lander:
         accept_take_in(self.repository, branch, taken, self.terms.lease)
         emit(EventKind.PERSON_CHANGED, branch=branch, taken_in=taken.commit)
 
-    def _propose(self, plan: Plan, dispatch: Dispatch, outcome: Outcome) -> Candidate:
+    def _propose(self, plan: Plan, dispatch: Dispatch, outcome: Outcome, emit: Emit) -> Candidate:
         story = plan.story(dispatch.story) or Story(id=dispatch.story)
         assert outcome.tip is not None  # an attempt without a tip has failed before
+        rules = self._rules(plan)
         try:
             candidate = propose(
                 self.repository,
@@ -129,13 +138,17 @@ class Lander:
                 title=story.title or "",
                 attempt=dispatch.attempt,
                 attempt_id=dispatch.attempt_id,
+                rules=rules,
                 mark=outcome.mark,
-                state_paths=state_paths(self.terms),
-                copy_files=tuple(plan.copy_files),
-                file_bytes=self.terms.limits.file_bytes,
+                solved=outcome.solved,
             )
+            if candidate.stale:
+                tree = self._make_anew(plan, dispatch, candidate, emit)
+                candidate = renew(self.repository, candidate, tree, rules)
         except MergeConflict as exc:
-            raise _Refused(Failed(phase=Phase.MERGE_CONFLICT, reason=str(exc))) from exc
+            if dispatch.resolver is not None and outcome.merges < MERGES:
+                raise
+            raise self._in_conflict(dispatch, exc) from exc
         except ForeignCommit as exc:
             raise _Refused(Failed(phase=Phase.GUARD, reason=str(exc))) from exc
         except LandingRefused as exc:
@@ -145,24 +158,94 @@ class Lander:
             raise _Refused(Failed(phase=Phase.AGENT_FAILED, reason=reason))
         return candidate
 
-    def _prove(self, plan: Plan, dispatch: Dispatch, candidate: Candidate, emit: Emit) -> None:
-        logs = logs_folder(self.terms, dispatch)
-        try:
-            result = self._prover.prove(plan, candidate.commit, logs)
-        except ScratchSetupFailed as exc:
-            log = shown(exc.log, self.terms) if exc.log is not None else None
-            raise _Refused(Failed(phase=Phase.SETUP, reason=str(exc), log=log)) from exc
-        if result is None:
-            return
-        log = shown(result.log, self.terms)
-        emit(EventKind.GATE_ENDED, gate=TEST, **result.facts(log))
-        if not result.green:
-            failed = Failed(phase=Phase.MERGE_REGRESSION, reason=result.evidence(), log=log)
-            raise _Refused(failed)
+    def _rules(self, plan: Plan) -> Rules:
+        return Rules(
+            state_paths=state_paths(self.terms),
+            copy_files=tuple(plan.copy_files),
+            file_bytes=self.terms.limits.file_bytes,
+            generated=tuple(one.path for one in self.terms.regenerate),
+        )
 
-    @property
-    def _prover(self) -> Prover:
-        return Prover(self.repository, self.terms, self.cancel)
+    def _in_conflict(self, dispatch: Dispatch, conflict: MergeConflict) -> "_Refused":
+        """Why a conflict keeps an attempt out, and what a person is told where all is to wait."""
+        failed = Failed(phase=Phase.MERGE_CONFLICT, reason=str(conflict))
+        if self.terms.on_conflict != "stop":
+            return _Refused(failed)
+        kept = f"{ATTEMPTS}/{dispatch.story}/{dispatch.attempt}"
+        branch = self.terms.place.branch
+        fix = f"make room for it on {branch}, or let it be tried anew, and run qloop again"
+        return _Refused(
+            failed, f"{dispatch.story}: {conflict} with {branch}; its work is kept: {kept}; {fix}"
+        )
+
+    def _make_anew(self, plan: Plan, dispatch: Dispatch, candidate: Candidate, emit: Emit) -> str:
+        """The candidate's tree with its generated files as commands make them of it."""
+        makers = [one for one in self.terms.regenerate if any(map(one.makes, candidate.stale))]
+        commands = numbered("regenerate", tuple(one.command for one in makers))
+        logs = logs_folder(self.terms, dispatch)
+
+        def is_meant(path: str) -> bool:
+            return any(one.makes(path) for one in makers)
+
+        try:
+            made = self._prover(dispatch).make_anew(
+                plan, commands, candidate.commit, logs, is_meant
+            )
+        except ScratchSetupFailed as exc:
+            raise self._without_setup(exc) from exc
+        red = self._tell_gates(made.results, emit)
+        if red is not None:
+            what = f"both sides changed {', '.join(map(shown_path, candidate.stale))}"
+            reason = f"{what}, and what makes them is red: {red.evidence()}"
+            log = shown(red.log, self.terms)
+            raise _Refused(Failed(phase=Phase.MERGE_CONFLICT, reason=reason, log=log))
+        return made.tree
+
+    def _prove(
+        self,
+        plan: Plan,
+        dispatch: Dispatch,
+        outcome: Outcome,
+        candidate: Candidate,
+        emit: Emit,
+    ) -> None:
+        """The gates on exactly what would land; all of them where it is no work of its maker's."""
+        commands = {} if plan.test_command is None else {TEST: plan.test_command}
+        if outcome.solved is not None:
+            commands = {**_evidence(plan, dispatch.story), **commands}
+        if not commands:
+            return
+        try:
+            results = self._prover(dispatch).run_all(
+                plan, commands, candidate.commit, logs_folder(self.terms, dispatch)
+            )
+        except ScratchSetupFailed as exc:
+            raise self._without_setup(exc) from exc
+        red = self._tell_gates(results, emit)
+        if red is not None:
+            phase = Phase.MERGE_REGRESSION if outcome.solved is None else Phase.MERGE_CONFLICT
+            log = shown(red.log, self.terms)
+            raise _Refused(Failed(phase=phase, reason=red.evidence(), log=log))
+
+    def _tell_gates(self, results: tuple[GateResult, ...], emit: Emit) -> GateResult | None:
+        """Journal what commands came to; the one that is red, if one is."""
+        for one in results:
+            emit(EventKind.GATE_ENDED, gate=one.name, **one.facts(shown(one.log, self.terms)))
+        return None if results[-1].green else results[-1]
+
+    def _without_setup(self, exc: ScratchSetupFailed) -> "_Refused":
+        log = shown(exc.log, self.terms) if exc.log is not None else None
+        return _Refused(Failed(phase=Phase.SETUP, reason=str(exc), log=log))
+
+    def _prover(self, dispatch: Dispatch | None = None) -> Prover:
+        about = {} if dispatch is None else {"QLOOP_STORY": dispatch.story}
+        return Prover(self.repository, self.terms, self.cancel, about)
+
+
+def _evidence(plan: Plan, story_id: str) -> dict[str, str]:
+    """The commands that judged the attempt, for what a merge made of it."""
+    story = plan.story(story_id) or Story(id=story_id)
+    return numbered("merged", checks_of(tuple(plan.quality_commands), story))
 
 
 def state_paths(terms: Terms) -> tuple[str, ...]:
@@ -174,6 +257,8 @@ def state_paths(terms: Terms) -> tuple[str, ...]:
 class _Refused(Exception):
     """The attempt does not land, for the reason given."""
 
-    def __init__(self, failed: Failed) -> None:
+    def __init__(self, failed: Failed, waiting: str | None = None) -> None:
         self.failed = failed
+        self.waiting = waiting
+        """What a person must decide before anything can land."""
         super().__init__(failed.reason)

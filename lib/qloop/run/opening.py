@@ -175,11 +175,7 @@ def _take_plan(
     The plan comes without its stories, which take much memory.
     """
     ensure_excluded(repository, quantum)
-    store = store_for(
-        quantum,
-        repository.root,
-        lambda text: _note(journal, text),
-    )
+    store = store_for(quantum, repository.root, lambda text: _note(journal, text))
     notes = run_apart(lambda: _adopt(store, quantum, repository.root, given_prd))
     return store, parse_plan(store.part(())), notes
 
@@ -264,6 +260,8 @@ def _open(
         env_pass=config.env_pass,
         sparse=config.sparse,
         block=config.checks.block,
+        on_conflict=config.on_conflict,
+        regenerate=config.regenerate,
     )
     return Opened(repository, store, journal, terms, config, wanted, lock, open_purse(terms))
 

@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict
 from qloop.agents.hindrances import Cause
 from qloop.agents.manifest import Manifest
 from qloop.plan.model import Phase, Story, without_nulls
+from qloop.repo.landing import Solved
+from qloop.run.conflicts import OnConflict, Regenerate
 
 
 class Value(BaseModel):
@@ -69,6 +71,8 @@ class Terms(Value):
     """Whether an attempt's worktree has only the folders that its story's files lie in."""
     block: bool = False
     """Whether what the checks find between two stories of a wave keeps the later one out."""
+    on_conflict: OnConflict = "retry"
+    regenerate: tuple[Regenerate, ...] = ()
 
 
 class Reserved(Value):
@@ -92,6 +96,14 @@ class Reviewer(Value):
     """Who takes over, in this order, where its runner cannot work."""
 
 
+class Resolver(Value):
+    """An agent that is to merge an attempt's work with the line where they conflict."""
+
+    runner: Manifest
+    model: str | None
+    timeout_s: float
+
+
 class Dispatch(Value):
     """One story handed out once."""
 
@@ -107,6 +119,8 @@ class Dispatch(Value):
     """What is reserved for its agents, where there is a budget."""
     reviewers: tuple[Reviewer, ...] = ()
     """Those who judge it after its commands, in this order."""
+    resolver: Resolver | None = None
+    """Who solves its conflicts with the line; None where nobody is asked to."""
 
 
 class Leader(Value):
@@ -214,6 +228,10 @@ class Outcome(Value):
     """Whose mark its commits may bear besides the attempt's own."""
     breach: bool = False
     """The guard tripped: no further implementer of the wave may start."""
+    solved: Solved | None = None
+    """What its work and the line came to, where a conflict between them was solved."""
+    merges: int = 0
+    """How often an agent was asked to solve one."""
     met: tuple[Hindered, ...] = ()
     """What kept agents from working for whom others stood in."""
 

@@ -6,11 +6,13 @@ counts only after a fresh set-up: the candidate may have changed what set-up rea
 Callers hold the landing lock.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from qloop.agents.environment import base_environment
 from qloop.plan.model import Plan
+from qloop.repo.anew import take_paths
 from qloop.repo.bring import bring_files
 from qloop.repo.checkout import Repository
 from qloop.repo.marks import quiet_git_environment
@@ -24,11 +26,14 @@ from qloop.repo.workspace import (
     remove_workspace,
 )
 from qloop.run.desk import port_variables
-from qloop.run.gates import GateResult, Room, run_gate, run_gates
+from qloop.run.gates import GateResult, Room, run_gates, run_named
 from qloop.run.orders import Terms
 from qloop.system.cancel import Cancel
 from qloop.system.ports import leased_ports
 from qloop.system.tree import Marks
+
+Paths = Callable[[str], bool]
+"""Whether a path is one of those meant."""
 
 TEST = "test"
 """The name of this gate and of its log."""
@@ -43,12 +48,22 @@ class ScratchSetupFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """What commands came to that make files anew, and the tree with those files."""
+
+    results: tuple[GateResult, ...]
+    tree: str
+
+
+@dataclass(frozen=True, slots=True)
 class Prover:
     """Runs the plan's test command on commits."""
 
     repository: Repository
     terms: Terms
     cancel: Cancel
+    about: Mapping[str, str] = field(default_factory=dict)
+    """What commands learn by variables of what they are run for."""
     port_base: int | None = None
     """The first of the ports that the command may use."""
 
@@ -64,18 +79,47 @@ class Prover:
         """
         if plan.test_command is None:
             return None
-        with leased_ports() as port_base:
-            return replace(self, port_base=port_base)._run(plan, plan.test_command, commit, logs)
+        return self.run_all(plan, {TEST: plan.test_command}, commit, logs)[-1]
 
-    def _run(self, plan: Plan, command: str, commit: str, logs: Path) -> GateResult:
+    def run_all(
+        self, plan: Plan, commands: Mapping[str, str], commit: str, logs: Path
+    ) -> tuple[GateResult, ...]:
+        """The results of commands, by the names of their logs, on *commit*, up to the first red.
+
+        Raises ScratchSetupFailed, GateLost, GateCancelled.
+        """
+        with leased_ports() as port_base:
+            prover = replace(self, port_base=port_base)
+            return prover._run(plan, commands, commit, logs)[0]
+
+    def make_anew(
+        self, plan: Plan, commands: Mapping[str, str], commit: str, logs: Path, paths: Paths
+    ) -> Made:
+        """The same, and the tree of *commit* with what the commands made of *paths*.
+
+        Nothing else that they change is taken.
+        """
+        with leased_ports() as port_base:
+            prover = replace(self, port_base=port_base)
+            results, workspace = prover._run(plan, commands, commit, logs)
+            return Made(results, take_paths(workspace, self.repository, commit, paths))
+
+    def _run(
+        self, plan: Plan, commands: Mapping[str, str], commit: str, logs: Path
+    ) -> tuple[tuple[GateResult, ...], Workspace]:
         logs.mkdir(parents=True, exist_ok=True)
         workspace, fresh = self._at(plan, commit, logs)
-        result = run_gate(self._room(workspace, logs), TEST, command)
-        if result.green or fresh or not plan.setup_commands:
-            return result
+        results = self._try(workspace, commands, logs)
+        if results[-1].green or fresh or not plan.setup_commands:
+            return results, workspace
         remove_workspace(workspace)
         workspace, _ = self._at(plan, commit, logs)
-        return run_gate(self._room(workspace, logs), TEST, command)
+        return self._try(workspace, commands, logs), workspace
+
+    def _try(
+        self, workspace: Workspace, commands: Mapping[str, str], logs: Path
+    ) -> tuple[GateResult, ...]:
+        return run_named(self._room(workspace, logs), commands)
 
     def discard(self) -> None:
         """Remove the scratch worktree."""
@@ -118,6 +162,7 @@ class Prover:
     def _room(self, workspace: Workspace, logs: Path) -> Room:
         limits = self.terms.limits
         env = {**base_environment(self.terms.env_pass), **quiet_git_environment()}
+        env |= self.about
         env |= port_variables(self.port_base)
         env |= {
             "QLOOP_ROLE": "gate",

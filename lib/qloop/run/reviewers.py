@@ -41,18 +41,19 @@ def _pick(role: str, story: Story, wanted: Wanted, config: Config, root: Path) -
     route = route_role(role, wanted.wish, config, tier, story.retries.attempts)
     return Reviewer(
         role=role,
-        runner=_runner(role, route.runner, config, root),
+        runner=find_runner(role, route.runner, config, root, f"[gates] asks for a {role}"),
         model=route.model,
         timeout_s=wanted.timeout_s if wanted.timeout_s is not None else config.timeout,
     )
 
 
-def _runner(role: str, name: str, config: Config, root: Path) -> Manifest:
+def find_runner(role: str, name: str, config: Config, root: Path, asked: str) -> Manifest:
+    """The runner of that name for a role; *asked* is the setting that asks for it, in words."""
     found = find_agent(name, f"the {role}", config, root)
     if found is None:
         raise RunnerUnavailable(
-            f"[gates] asks for a {role}, and no agent command line is set up",
+            f"{asked}, and no agent command line is set up",
             where="qloop.toml",
-            fix=f"name one in [roles.{role}], or take the review out of [gates]",
+            fix=f"name one in [roles.{role}], or do not ask for it",
         )
     return found

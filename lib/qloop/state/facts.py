@@ -27,6 +27,7 @@ class EventKind(StrEnum):
     GUARD_BREACHED = "guard.breached"
     GATE_ENDED = "gate.ended"
     REVIEW_ENDED = "review.ended"
+    MERGE_ENDED = "merge.ended"
     STORY_LANDED = "story.landed"
     STORY_SETTLED = "story.settled"
     STATE_REPAIRED = "state.repaired"

@@ -237,7 +237,7 @@ def _doing(plan: Plan, story: Story, work: Work, log: LogView, turn: Work | None
     match work.stage:
         case Stage.SET_UP | Stage.JUDGED if gate is not None:
             return gate.label
-        case Stage.AGENT | Stage.REVIEWED:
+        case Stage.AGENT | Stage.REVIEWED | Stage.MERGED:
             return f"{work.agent} at work"
         case Stage.QUEUED if gate is not None:
             return f"landing, {gate.label}"

@@ -63,6 +63,7 @@ def render_event(event: Event) -> str:
         EventKind.AGENT_STARTED: lambda: f"{who}: {_agent_start(event)}",
         EventKind.AGENT_ENDED: lambda: f"{who}: {_agent_end(event)}" if is_makers(data) else "",
         EventKind.REVIEW_ENDED: lambda: _review(event, who) if "role" in data else "",
+        EventKind.MERGE_ENDED: lambda: _merge(event, who),
         EventKind.GUARD_BREACHED: lambda: f"{who}: guard: {_first(data.get('reason'))}",
         EventKind.GATE_ENDED: lambda: _gate(event, who),
         EventKind.STORY_LANDED: lambda: f"{event.story} landed as {str(data.get('commit'))[:10]}",
@@ -97,6 +98,14 @@ def _review(event: Event, who: str) -> str:
         notes = f", {len(issues)} remarks" if issues else ""
         return f"{who}: {data.get('role')}: passed{notes}"
     return f"{who}: {_first(data.get('reason'))} {' '.join(map(str, issues[:1]))}".rstrip()
+
+
+def _merge(event: Event, who: str) -> str:
+    data = event.data
+    files = ", ".join(map(str, data.get("files") or ()))
+    if data.get("solved"):
+        return f"{who}: {data.get('role')} merged it with the line: {files}"
+    return f"{who}: {_first(data.get('reason'))}"
 
 
 def _agent_end(event: Event) -> str:

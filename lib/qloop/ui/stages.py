@@ -18,6 +18,8 @@ AGENT_LOG = "output.log"
 TEST_GATE = "test"
 REVIEWER = "-reviewer"
 REVIEWERS = (f"spec{REVIEWER}", f"quality{REVIEWER}")
+RESOLVER = "merge-resolver"
+_MERGE_LOG = re.compile(rf"{RESOLVER}(?:-(\d+))?\.log")
 _REVIEW_LOG = re.compile(rf"({'|'.join(REVIEWERS)})(?:-(\d+))?\.log")
 
 
@@ -32,6 +34,8 @@ class Stage(StrEnum):
     """Its commands are green; another agent judges it."""
     QUEUED = "queued"
     """Its evidence is green; it waits for its turn, or has it and is tested."""
+    MERGED = "being merged"
+    """It conflicts with what landed; another agent merges the two."""
     TESTED = "tested"
     LANDED = "landed"
     ENDING = "ending"
@@ -51,12 +55,12 @@ class Work:
     since: int
     """The number of the event that brought it to its stage."""
     reviewer: str = ""
-    """The role of the agent that judges it, or did so last."""
+    """The role of the agent that judges or merges it, or did so last."""
 
     @property
     def agent(self) -> str:
-        """Who is at work: the runner that makes it, or the role that judges it."""
-        return self.reviewer if self.stage is Stage.REVIEWED else self.runner
+        """Who is at work: the runner that makes it, or the role that judges or merges it."""
+        return self.reviewer if self.stage in (Stage.REVIEWED, Stage.MERGED) else self.runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,8 @@ def log_of(plan: Plan, work: Work, logs: Collection[str]) -> str | None:
     gate = find_gate(plan, story, work.stage, logs) if story is not None else None
     if gate is not None:
         return gate.log
-    name = _newest_review(logs) if work.stage is Stage.REVIEWED else AGENT_LOG
+    newest = {Stage.REVIEWED: _newest_review, Stage.MERGED: _newest_merge}.get(work.stage)
+    name = newest(logs) if newest is not None else AGENT_LOG
     names = (readable_name(name), name) if name is not None else ()
     return next((one for one in names if one in logs), None)
 
@@ -157,12 +162,12 @@ def _stage_after(event: Event) -> Stage | None:
             return _stage_after_agent(data)
         case EventKind.GUARD_BREACHED:
             return Stage.ENDING
-        case EventKind.GATE_ENDED if not data.get("green"):
-            return Stage.ENDING
         case EventKind.GATE_ENDED:
-            return Stage.TESTED if data.get("gate") == TEST_GATE else None
+            return _stage_after_gate(data)
         case EventKind.REVIEW_ENDED if "review" in data:
             return Stage.QUEUED if _all_passed(data.get("review")) else Stage.ENDING
+        case EventKind.MERGE_ENDED:
+            return Stage.QUEUED if data.get("solved") else Stage.ENDING
         case EventKind.STORY_LANDED:
             return Stage.LANDED
         case _:
@@ -177,7 +182,16 @@ def is_makers(data: Mapping[str, object]) -> bool:
 def _stage_of_agent(data: Mapping[str, object]) -> Stage | None:
     if is_makers(data):
         return Stage.AGENT
-    return Stage.REVIEWED if str(data.get("role")).endswith(REVIEWER) else None
+    role = str(data.get("role"))
+    if role == RESOLVER:
+        return Stage.MERGED
+    return Stage.REVIEWED if role.endswith(REVIEWER) else None
+
+
+def _stage_after_gate(data: Mapping[str, object]) -> Stage | None:
+    if not data.get("green"):
+        return Stage.ENDING
+    return Stage.TESTED if data.get("gate") == TEST_GATE else None
 
 
 def _stage_after_agent(data: Mapping[str, object]) -> Stage | None:
@@ -196,6 +210,13 @@ def _newest_review(logs: Collection[str]) -> str | None:
         if (match := _REVIEW_LOG.fullmatch(name)) is not None
     ]
     return max(found)[2] if found else None
+
+
+def _newest_merge(logs: Collection[str]) -> str | None:
+    found = [
+        (int(match[1] or 1), match[0]) for name in logs if (match := _MERGE_LOG.fullmatch(name))
+    ]
+    return max(found)[1] if found else None
 
 
 def _all_passed(review: object) -> bool:
