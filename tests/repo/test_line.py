@@ -1,5 +1,6 @@
 """The line: how it begins, which branch names and histories it refuses, what counts as landed."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from qloop.repo.checkout import Repository
 from qloop.repo.line import (
     LEASE_REF,
     LineLost,
+    branch_ref,
     chain_since,
     ensure_line,
     find_branch_tip,
@@ -176,6 +178,22 @@ def test_branch_name_that_git_cannot_keep_beside_another(
     with pytest.raises(BadInput, match=f"beside refs/heads/{there}") as caught:
         ensure_line(world.repository, wanted)
     assert caught.value.where == f"refs/heads/{there}"
+
+
+@pytest.mark.parametrize("kind", ["refs/heads/", "refs/tags/", "refs/remotes/", "refs/"])
+@pytest.mark.parametrize("name_of", [branch_ref, line_ref, followed_ref])
+def test_a_ref_that_git_takes_for_a_missing_one_is_refused(
+    world: World, kind: str, name_of: Callable[[str], str]
+) -> None:
+    """Such as a branch called `refs/heads/new`, which a slip of a push makes."""
+    like = f"{kind}{name_of('new')}"
+    world.person.git("update-ref", like, world.start)
+
+    with pytest.raises(BadInput, match=name_of("new")) as refused:
+        ensure_line(world.repository, "new")
+
+    assert refused.value.where == like
+    assert ensure_line(world.repository, "newer") == world.start
 
 
 def test_neighbours_of_a_branch_name_do_not_clash(world: World) -> None:

@@ -180,6 +180,10 @@ def chain_since(git: Git, tip: str, since: str) -> list[str]:
     return chain if since in chain else []
 
 
+_TRIED_NEXT = ("refs/", "refs/tags/", "refs/heads/", "refs/remotes/")
+"""Where git looks for a ref by its full name as well, see gitrevisions(7)."""
+
+
 def _check_name(git: Git, branch: str) -> None:
     if git.holds("symbolic-ref", "--quiet", branch_ref(branch)):
         raise BadInput(
@@ -190,7 +194,14 @@ def _check_name(git: Git, branch: str) -> None:
         )
     refs = (branch_ref(branch), line_ref(branch), followed_ref(branch))
     roots = [ref.removesuffix(branch) + branch.split("/", 1)[0] for ref in refs]
-    existing = git.text("for-each-ref", "--format=%(refname)", *roots).splitlines()
+    likes = {f"{folder}{ref}": ref for folder in _TRIED_NEXT for ref in refs}
+    existing = git.text("for-each-ref", "--format=%(refname)", *roots, *likes).splitlines()
+    for like in likes.keys() & existing:
+        raise BadInput(
+            f"git takes {like} for {likes[like]} where that does not exist",
+            where=like,
+            fix=f"rename it, or delete it: git update-ref -d {like}",
+        )
     for ref in refs:
         clash = _find_clash(ref, existing)
         if clash is not None:
