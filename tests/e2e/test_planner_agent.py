@@ -223,13 +223,16 @@ def test_the_role_has_a_runner_of_its_own(world: World) -> None:
     own = world.script.with_name("own.json")
     own.write_text(json.dumps({PLANNER: [[["print", GOOD]]]}), encoding="utf-8")
     argv = json.dumps([sys.executable, str(AGENT), str(own), "{model}"])
-    world.configure(f'[roles.planner]\nrunner = "own"\nmodel = "big"\n[runners.own]\nargv = {argv}')
+    table = f"[runners.own]\nargv = {argv}"
+    role = '[roles.planner]\nrunner = "own"\nmodel = "big"'
+    world.configure(f'permissions = "full"\n{role}\n{table}')
     planned_by(world, "no plan")
 
     ran = world.qloop("plan", "--agent", "prd.md")
 
     assert ran.code == 0, ran.err
     assert "own (big) plans prd.md" in ran.err
+    assert 'permissions = "full": own may do whatever you may' in ran.err
 
 
 def test_a_planner_is_paid_from_the_budget(world: World) -> None:
@@ -264,6 +267,26 @@ def test_an_update_keeps_what_was_done(world: World) -> None:
     assert '"status": "passed"' in told
     assert (world.flags / "seen").read_text("utf-8") == "cents = 1\n"
     assert "kept: US-001" in ran.err
+
+
+def test_an_update_is_shown_what_it_may_say_again(world: World) -> None:
+    """What other writers know of a story is not shown, and is not lost."""
+    task = {"id": "T 1", "title": "Change it", "testFirst": True, "run": ["true"]}
+    mine = {**FIRST, "tasks": [task], "timeout": "5m", "notes": "mine", "status": "passed"}
+    world.plan(mine)
+    told = {**FIRST, "tasks": [{"id": "T 1", "title": "Change it"}]}
+    planned_by(world, answer(told))
+
+    ran = world.qloop("plan", "--agent", "--update", "prd.md")
+
+    (shown,) = prompts(world)
+    (story,) = world.document["stories"]
+    former = shown.partition("The plan as it stands")[2].partition("## How to plan")[0]
+    assert ran.code == 0, ran.err
+    assert "kept: US-001" in ran.err
+    assert [name for name in ("testFirst", '"run"', "timeout", "notes") if name in former] == []
+    assert story["tasks"][0]["testFirst"]
+    assert (story["timeout"], story["notes"], story["status"]) == ("5m", "mine", "passed")
 
 
 def test_an_unfinished_plan_stays_and_nothing_is_spent(world: World) -> None:

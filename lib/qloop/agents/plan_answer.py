@@ -41,7 +41,7 @@ class _Part(BaseModel):
 class PlannedTask(_Part):
     """A step inside a story."""
 
-    id: Annotated[Id | None, Field(description="Such as T-001, once in a story.")] = None
+    id: Annotated[Text | None, Field(description="Such as T-001, once in a story.")] = None
     title: Text
     description: str | None = None
     file_paths: Annotated[

@@ -20,6 +20,8 @@ STORY_FIELDS = (
     *("dependsOn", "tasks", "verify"),
 )
 """What a plan's maker says of a story."""
+TASK_FIELDS = ("id", "title", "description", "filePaths", "commands")
+"""What it says of a task."""
 PERSONS = ("runner", "model", "timeout")
 """What only a person says of a story; it stays when the plan is made anew."""
 
@@ -81,7 +83,7 @@ def assemble(prose: Prose, answer: Json, former: Json | None, *, now: str) -> Js
 def content_of(story: Json) -> Json:
     """What a plan's maker would have said of a story that stands in a plan."""
     tasks = [
-        {name: value for name, value in task.items() if name not in ("status", "run") and value}
+        {name: task[name] for name in TASK_FIELDS if task.get(name) not in (None, "", [])}
         for task in story.get("tasks") or []
     ]
     told = {**story, "tasks": tasks}

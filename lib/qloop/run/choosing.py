@@ -3,7 +3,7 @@
 Errors: RunnerUnavailable, BadInput.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,7 +96,7 @@ def check_agents(plan: Plan, wanted: Wanted, config: Config, place: Place) -> li
     root = Path(place.root)
     briefing = Briefing.of_plan(plan, place.prd, root)
     chooser = Chooser(wanted, config, root)
-    unbound: dict[str, str] = {}
+    runners: dict[str, Manifest] = {}
     if wanted.coordinator_agent:
         pick_leader(wanted, config, root, COORDINATOR, wanted.timeout_s or config.timeout)
     for name in config.fallback:
@@ -107,8 +107,14 @@ def check_agents(plan: Plan, wanted: Wanted, config: Config, place: Place) -> li
         manifest = chooser.choose(story).runner
         if manifest.prompt == "argument":
             encode_prompt(briefing.render(story), manifest, story.id)
-        if manifest.permissions == "full":
-            unbound[manifest.name] = " ".join(manifest.rights.args)
+        runners[manifest.name] = manifest
+    return unbound_words(runners.values())
+
+
+def unbound_words(runners: Iterable[Manifest]) -> list[str]:
+    """What a person should know of runners that are held to nothing."""
+    full = [one for one in runners if one.permissions == "full"]
+    unbound = {one.name: " ".join(one.rights.args) for one in full}
     names = [f"{name} ({words})" if words else name for name, words in unbound.items()]
     if not names:
         return []

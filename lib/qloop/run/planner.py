@@ -23,6 +23,7 @@ from qloop.repo.person import Snapshot
 from qloop.repo.review_tree import find_changed, renew
 from qloop.run.agent_call import AgentCall, Answered, call_agent
 from qloop.run.call_end import find_hindered
+from qloop.run.choosing import unbound_words
 from qloop.run.config import load_config
 from qloop.run.desk import shown
 from qloop.run.finding import enumerate_names
@@ -58,6 +59,8 @@ def plan_by_agent(
     config = load_config(repository.root)
     prose = read_prose(read_text(prd), path_in_plan(prd, repository.root))
     planners = pick_planners(config, repository.root)
+    for text in unbound_words(one.runner for one in planners):
+        say(text)
     become_subreaper()
     with ExitStack() as undo:
         journal = undo.enter_context(hold_repository(repository, config, run_id))
