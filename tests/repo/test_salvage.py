@@ -541,6 +541,20 @@ def test_a_workspace_found_after_a_crash_is_salvaged_like_any_other(
     assert world.salvage(found).changed_paths == ("work.txt",)
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+@pytest.mark.parametrize("mode", [0o000, 0o400, 0o500, 0o300])
+def test_what_lies_in_closed_folders_is_there(world: World, ws: Workspace, mode: int) -> None:
+    """It is not taken for deleted, and what is new in it is kept; the tree itself may be closed."""
+    write(ws.tree, {"dir/new.txt": "new\n", "own/deep/x.txt": "x\n"})
+    for closed in ("dir", "own/deep", "own", "."):
+        (ws.tree / closed).chmod(mode)
+
+    kept = world.salvage(ws)
+
+    assert kept.changed_paths == ("dir/new.txt", "own/deep/x.txt")
+    assert kept.unsaved == ()
+
+
 def test_the_persons_checkout_is_not_touched(world: World, ws: Workspace) -> None:
     """Branches, index, files and stash are as before; only qloop's ref is new."""
     write(world.repo.path, {"a.txt": "being edited\n"})

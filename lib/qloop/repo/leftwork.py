@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from qloop.repo.git import Git, GitFailed, pairs
-from qloop.repo.removal import is_real_folder, lies_there, walk_files
+from qloop.repo.removal import is_real_folder, lies_there, open_folders, walk_files
 from qloop.repo.work_index import Entry, fill_index, list_all, list_others, list_touched
 from qloop.repo.worksite import Workspace
 
@@ -57,6 +57,7 @@ def write_work_tree(ws: Workspace, head: str) -> LeftWork:
     Left out are ignored files, what set-up left, and special files. The workspace must have been
     restored, and its tree must be a real folder.
     """
+    open_folders(ws.tree)
     with tempfile.TemporaryDirectory(dir=ws.git_dir) as folder:
         git = Git(ws.git_dir, work_tree=ws.tree, index=Path(folder) / "index")
         known = fill_index(git, ws, head)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from qloop.repo.git import Git
-from qloop.repo.removal import ensure_real_folder, is_real_file, put, remove_all
+from qloop.repo.removal import ensure_real_folder, is_real_file, is_real_folder, put, remove_all
 from qloop.repo.skeleton import FOLDERS, FORGEABLE
 from qloop.system import files
 from qloop.system.errors import QloopError
@@ -109,6 +109,8 @@ def restore_workspace(ws: Workspace) -> None:
     they are: they are the agent's work, and the guard judges them.
     """
     restore_repository(ws)
+    if is_real_folder(ws.tree):
+        ensure_real_folder(ws.tree)  # git works in it, and it may be closed
     ensure_real_folder(ws.admin)
     remove_all(ws.admin / "config.worktree")
     for name in ("HEAD", "index"):
