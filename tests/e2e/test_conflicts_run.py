@@ -1,6 +1,8 @@
 """Conflicts in whole runs: tried again, given to an agent, kept for a person; files made anew."""
 
 import json
+import os
+import signal
 from typing import Any
 
 import pytest
@@ -73,6 +75,7 @@ def test_an_agent_that_merges_well_lands_the_story(world: World) -> None:
     assert world.files()["mine.txt"] == "mine"
     assert world.story("A-2").get("retries") is None
     assert [(one["solved"], one["files"]) for one in merges(world)] == [(True, ["out.txt"])]
+    assert RESOLVER in [one["data"]["role"] for one in world.events("budget.settled")]
     assert gates == ["verify-1", "merged-1", "test"]
     assert "AA out.txt" in (world.flags / "status").read_text("utf-8")
     assert "<<<<<<<" in (world.flags / "seen").read_text("utf-8")
@@ -83,13 +86,21 @@ def test_an_agent_that_merges_well_lands_the_story(world: World) -> None:
 
 
 def test_a_merge_that_is_left_in_the_files_counts_as_one_that_is_committed(world: World) -> None:
-    """An agent whose sandbox cannot write into a git directory can merge too."""
-    clashing(world, [["write", "out.txt", BOTH]])
+    """An agent whose sandbox cannot write into a git directory can merge too.
+
+    Its worktree is set up before the merge is in it, and what that leaves does not land.
+    """
+    look = ["sh", f"cp ready '{world.flags}'"]
+    set_up = "touch ready; test ! -e out.txt || ! grep '<<<' out.txt"
+    clashing(world, [look, ["write", "out.txt", BOTH]], setupCommands=[set_up])
 
     ran = world.run()
 
     assert ran.code == 0, ran.err
     assert world.files()["out.txt"] == BOTH.strip()
+    assert "ready" not in world.files()
+    assert (world.flags / "ready").exists()
+    assert world.story("A-2").get("retries") is None
 
 
 @pytest.mark.parametrize(
@@ -183,6 +194,26 @@ def test_the_line_may_move_while_an_agent_merges(world: World) -> None:
     assert world.files()["out.txt"] == BOTH.strip()
     assert world.files()["other.txt"] == "theirs\nmine"
     assert world.story("A-2").get("retries") is None
+
+
+def test_a_run_that_is_killed_while_an_agent_merges_is_taken_up(world: World) -> None:
+    """The story is tried anew, at nobody's charge, and nothing of the merge is left."""
+    hold = [["touch", str(world.flags / "merging")], ["wait-for", str(world.flags / "never")]]
+    clashing(world, hold)
+    process = world.start("run")
+    wait_until((world.flags / "merging").exists)
+    coordinator = world.events("wave.started")[0]["data"]["process"]["pid"]
+    for pid in (process.pid, coordinator):
+        os.kill(pid, signal.SIGKILL)
+    process.communicate()
+
+    ran = world.run()
+
+    assert ran.code == 0, ran.err
+    assert world.failures("A-2") == ["interrupted"]
+    assert world.story("A-2")["retries"].get("attempts", 0) == 0
+    assert world.files()["out.txt"] == BOTH.strip()
+    assert world.worktrees() == []
 
 
 def test_what_a_merging_agent_does_in_the_persons_repository_is_undone(world: World) -> None:

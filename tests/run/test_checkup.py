@@ -357,6 +357,25 @@ def test_reviewers_are_named_or_missed(world: World, monkeypatch: pytest.MonkeyP
     assert (named.state, named.text) == ("ok", "own as spec-reviewer")
 
 
+def test_who_merges_what_conflicts_is_named_or_missed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where on_conflict asks for it."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    world.plan(story("A", runner="shell"))
+    settings = world.repo.path / "qloop.toml"
+    settings.write_text('on_conflict = "resolve"\n', "utf-8")
+    missed = find(world, "merge-resolver")
+    table = '[runners.own]\nargv = ["sh"]\n'
+    settings.write_text(f'on_conflict = "resolve"\n{table}', "utf-8")
+
+    named = find(world, "merge-resolver")
+
+    assert missed.state == "bad"
+    assert "on_conflict" in missed.text
+    assert (named.state, named.text) == ("ok", "own")
+
+
 def test_a_stand_in_that_could_not_start_is_bad(world: World) -> None:
     """It would be missed in the middle of a night."""
     world.plan(story("A", runner="shell"))

@@ -37,8 +37,7 @@ def _find_stale(
 ) -> tuple[str, ...]:
     if not rules.generated:
         return ()
-    base, ours, theirs = sides
-    here, there = (
-        {one.path for one in changes_between(git, base, side)} for side in (ours, theirs)
-    )
-    return tuple(sorted(filter(rules.is_generated, (here & there).union(conflicting))))
+    base, *others = sides
+    here, there = ({one.path: one for one in changes_between(git, base, side)} for side in others)
+    both = {path for path in here.keys() & there if here[path].is_there or there[path].is_there}
+    return tuple(sorted(filter(rules.is_generated, both.union(conflicting))))

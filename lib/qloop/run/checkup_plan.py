@@ -19,6 +19,7 @@ from qloop.run.prepare import (
     is_installed,
     pick_runner,
 )
+from qloop.run.resolvers import RESOLVER, pick_resolver
 from qloop.run.reviewers import pick_reviewers
 from qloop.system.errors import InputMissing, QloopError
 
@@ -66,6 +67,7 @@ def check_runners(plan: Plan | None, config: Config, root: Path) -> Iterator[Fin
     for name, ids in using.items():
         yield Finding("runners", "ok", f"{name} for {enumerate_names(ids)}")
     yield from _check_reviewers(plan, config, root)
+    yield from _check_resolver(plan, config, root)
     yield from _check_fallback(config, root)
     for found, ids in failing.values():
         others = f"; the same for {enumerate_names(ids[1:])}" if ids[1:] else ""
@@ -84,6 +86,19 @@ def _check_reviewers(plan: Plan, config: Config, root: Path) -> Iterator[Finding
     if reviewers:
         told = ", ".join(f"{one.runner.name} as {one.role}" for one in reviewers)
         yield Finding("reviewers", "ok", told)
+
+
+def _check_resolver(plan: Plan, config: Config, root: Path) -> Iterator[Finding]:
+    waiting = next((story for story in plan.stories if story.status not in OVER), None)
+    if waiting is None:
+        return
+    try:
+        resolver = pick_resolver(waiting, Wanted(), config, root)
+    except QloopError as exc:
+        yield from_error(RESOLVER, exc)
+        return
+    if resolver is not None:
+        yield Finding(RESOLVER, "ok", resolver.runner.name)
 
 
 def _check_fallback(config: Config, root: Path) -> Iterator[Finding]:
