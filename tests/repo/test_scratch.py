@@ -50,6 +50,22 @@ def test_a_folder_of_many_files_is_noted_as_a_folder(scratch: Workspace) -> None
     assert agent(noted, "status", "--porcelain") == ""
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+@pytest.mark.parametrize("mode", [0o000, 0o400, 0o500, 0o300])
+def test_cleaning_opens_closed_folders(scratch: Workspace, mode: int) -> None:
+    """What was changed, added or removed in one is put right; the tree itself may be closed."""
+    noted = note_setup(scratch)
+    write(noted.tree, {"a.txt": "changed\n", "src/more.txt": "", "own/deep/x.txt": ""})
+    (noted.tree / "src/b.txt").unlink()
+    for closed in ("src", "own/deep", "own", "."):
+        (noted.tree / closed).chmod(mode)
+
+    clean_to(noted, noted.start)
+
+    assert agent(noted, "status", "--porcelain", "--ignored") == ""
+    assert not (noted.tree / "own").exists()
+
+
 def test_cleaning_leaves_the_commit_and_what_set_up_left(world: World, scratch: Workspace) -> None:
     """Everything else goes: untracked, ignored, nested repositories, empty folders, changes."""
     write(scratch.tree, {"left.txt": "l\n", "cache/left": "c\n", "src/own/left": "o\n"})

@@ -57,7 +57,7 @@ def write_work_tree(ws: Workspace, head: str) -> LeftWork:
     Left out are ignored files, what set-up left, and special files. The workspace must have been
     restored, and its tree must be a real folder.
     """
-    open_folders(ws.tree)
+    open_folders(ws.tree, to_write=False)
     with tempfile.TemporaryDirectory(dir=ws.git_dir) as folder:
         git = Git(ws.git_dir, work_tree=ws.tree, index=Path(folder) / "index")
         known = fill_index(git, ws, head)

@@ -12,6 +12,7 @@ from pathlib import Path
 from qloop.system import process
 
 _OWNER_ALL = 0o700
+_OWNER_LOOKS = 0o500
 
 
 def remove_all(*paths: Path) -> bool:
@@ -60,13 +61,14 @@ def ensure_real_folder(path: Path) -> None:
         path.chmod(stat.S_IMODE(mode) | _OWNER_ALL)
 
 
-def open_folders(folder: Path) -> None:
-    """Let the owner look into and write into *folder* and every folder in it.
+def open_folders(folder: Path, *, to_write: bool) -> None:
+    """Let the owner look into *folder* and every folder in it, or also write there.
 
     What lies in a closed one cannot be told from what is not there.
     """
     if os.geteuid() != 0:  # to root nothing is closed
-        closed = ("-type", "d", "!", "-perm", f"-{_OWNER_ALL:o}")
+        wanted = _OWNER_ALL if to_write else _OWNER_LOOKS
+        closed = ("-type", "d", "!", "-perm", f"-{wanted:o}")
         process.run(["find", str(folder), *closed, "-exec", "chmod", "u+rwx", "{}", ";"])
 
 

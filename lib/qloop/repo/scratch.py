@@ -16,6 +16,7 @@ from qloop.repo.removal import (
     ensure_real_folder,
     is_real_file,
     is_real_folder,
+    open_folders,
     put,
     remove_all,
     walk_files,
@@ -70,6 +71,7 @@ def clean_to(ws: Workspace, commit: str) -> None:
     """
     restore_workspace(ws)
     ensure_real_folder(ws.tree)
+    open_folders(ws.tree, to_write=True)
     put(ws.tree / ".git", ws.link)
     for name in (*OPERATIONS, *_LOCKS, "info/sparse-checkout"):
         remove_all(ws.admin / name)

@@ -92,8 +92,8 @@ class Handing:
     def _take_in(self, story: str, question: Letter) -> Letter | None:
         signal = SIGNALS.get(str(question.get("signal") or "passed"))
         if signal is None or (story != self._story and story not in self._verdicts):
-            what = f"{story or 'no story'} is not at work: ask for the next one"
-            return {"state": REFUSED, "text": what}
+            what = f"{story} is not at work" if story else "no story is at work"
+            return {"state": REFUSED, "text": f"{what}: ask for the next one"}
         if story == self._story and self._said is None:
             why = str(question.get("why") or "")
             self._said = Said(signal, None, why)
