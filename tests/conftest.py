@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,16 +53,11 @@ def repo(tmp_path: Path) -> Repo:
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator["World"]:
     """A repository with a scripted agent; after the test no process of it may be left."""
-    from world import World, end_all, processes_with
+    from world import World, end_all, left_behind
 
     made = World(tmp_path)
     yield made
     close_all()
-    left = [*processes_with(str(tmp_path))]
-    for _ in range(50):  # what ends with the process that started it may still be on its way
-        if not left:
-            break
-        time.sleep(0.02)
-        left = [*processes_with(str(tmp_path))]
-    end_all(left)
+    left = left_behind(str(tmp_path))
+    end_all([*left])
     assert not left, f"processes were left: {left}"

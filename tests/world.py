@@ -188,6 +188,17 @@ def processes_with(text: str) -> Iterator[int]:
                 yield int(folder.name)
 
 
+def left_behind(*places: str) -> set[int]:
+    """Processes of *places* that do not go; what ends with its starter may be on its way."""
+    found: set[int] = set()
+    for _ in range(50):
+        found = {pid for place in places for pid in processes_with(place)}
+        if not found:
+            break
+        time.sleep(0.02)
+    return found
+
+
 def end_all(processes: Sequence[int]) -> None:
     """Kill processes that a failing test left."""
     for pid in processes:

@@ -20,7 +20,8 @@ from client_install import (
 from client_table import CLIENTS
 from client_world import HELLO, Client, ClientWorld
 from model_server import ModelServer
-from world import end_all, processes_with
+from qloop.repo.lookup import close_all
+from world import end_all, left_behind
 
 HOW = "`bin/test -m real_clients` installs it"
 _missing: dict[str, str] = {}
@@ -45,8 +46,8 @@ def running(client: Client, tmp_path: Path) -> Iterator[ClientWorld]:
     within = Path(os.environ["XDG_STATE_HOME"])
     with ModelServer(within, {STORY_TEXT: HELLO}) as server:
         yield ClientWorld(tmp_path, client, server)
-        places = (str(tmp_path), os.environ["HOME"])
-        found = {pid for place in places for pid in processes_with(place)}
+        close_all()
+        found = left_behind(str(tmp_path), os.environ["HOME"])
         left = {pid: command_line(pid) for pid in found}
         end_all([*left])
         assert left == {}

@@ -41,8 +41,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     reset_child_signal()
     console.prepare()
     code = _answer(list(sys.argv[1:] if argv is None else argv))
+    _end_lookups()
     console.close_output()
     return code
+
+
+def _end_lookups() -> None:
+    """Let no git that answers questions outlive the command, where one was ever asked."""
+    loaded = sys.modules.get("qloop.repo.lookup")
+    if loaded is not None:
+        loaded.close_all()
 
 
 def _answer(words: list[str]) -> int:
