@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from client_table import CLAUDE, CODEX
 from client_world import SIGNAL, ClientWorld
 from model_server import Fault, Play, Shell, Write, cut, hang, refuse
 from world import PATIENCE_S, wait_until
@@ -48,6 +49,7 @@ def test_a_run_that_is_ended_in_mid_turn_is_taken_up(real: ClientWorld) -> None:
     assert real.files()["hello.txt"] == "hello"
 
 
+@pytest.mark.parametrize("client", [CLAUDE, CODEX], ids=lambda client: client.name, indirect=True)
 def test_a_run_that_is_ended_while_a_tool_works_leaves_nothing(real: ClientWorld) -> None:
     """Clients start commands in sessions of their own; these end with the run all the same."""
     real.client = replace(real.client, full=True)

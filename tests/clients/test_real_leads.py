@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from client_table import CLAUDE, CODEX, GEMINI
 from client_world import HELLO, ClientWorld
 from model_server import Play, Shell
 
@@ -23,6 +24,9 @@ def lead(client: str) -> Play:
     return Play(steps, "<quantum>WAVE_PASSED</quantum>")
 
 
+@pytest.mark.parametrize(
+    "client", [CLAUDE, CODEX, GEMINI], ids=lambda client: client.name, indirect=True
+)
 def test_an_agent_leads_a_wave(real: ClientWorld) -> None:
     """With the manifest that comes with qloop: its shell may call the toolkit, and does."""
     name = real.client.name

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from client_table import CLAUDE, CODEX, GEMINI
 from client_world import HELLO, STORY, ClientWorld
 from model_server import Play, Shell
 
@@ -13,6 +14,9 @@ WRONG = json.dumps({"stories": [{**STORY, "dependsOn": ["A-0"]}]})
 RIGHT = json.dumps({"project": "Hello", "stories": [STORY]})
 
 
+@pytest.mark.parametrize(
+    "client", [CLAUDE, CODEX, GEMINI], ids=lambda client: client.name, indirect=True
+)
 def test_a_plan_is_made_corrected_and_carried_out(real: ClientWorld) -> None:
     """It looks around, is told what is wrong with its answer, and mends it."""
     real.quantum.unlink()

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from client_table import CLAUDE, CODEX, GEMINI
 from client_world import HELLO, ClientWorld
 from model_server import Play, Shell, Write
 
@@ -16,6 +17,9 @@ LOOK = Shell("git log --oneline -3")
 SCRIBBLE = (Shell("echo mine > mine.txt"), Write("more.txt", "more\n"))
 
 
+@pytest.mark.parametrize(
+    "client", [CLAUDE, CODEX, GEMINI], ids=lambda client: client.name, indirect=True
+)
 def test_reviewers_look_write_nothing_and_answer(real: ClientWorld) -> None:
     """Their answer is found; those that can be held to reading are, also as root."""
     real.configure("[gates]\nspec_review = true\nquality_review = true")
