@@ -67,6 +67,25 @@ def test_a_secret_stands_nowhere(world: World) -> None:
     assert SECRET not in (world.flags / "r.html").read_text("utf-8")
 
 
+def test_what_an_agent_names_after_a_secret_is_told_without_it(world: World) -> None:
+    """A branch and a setting that it made in the person's repository, which fail its attempt."""
+    at = f"git -C '{world.path}'"
+    script = (
+        f'cat > /dev/null; {at} branch "b-$MYTOOL_KEY"; {at} config "own.k-$MYTOOL_KEY" 1; '
+        f"echo work > work.txt; echo '{PASSED}'"
+    )
+    configure(world, script, 'env = ["MYTOOL_KEY"]')
+    world.plan({"id": "A-1"})
+
+    ran = world.run("--max-retries", "1", MYTOOL_KEY=SECRET)
+
+    assert ran.code == 1, ran.err
+    assert world.failures("A-1") == ["guard"]
+    assert "b-***" in world.story("A-1")["retries"]["failureLog"][0]["reason"]
+    assert [name for name, data in kept(world).items() if SECRET.encode() in data] == []
+    assert SECRET not in ran.out + ran.err
+
+
 def test_a_secret_in_a_story_is_not_put_into_the_prompt(world: World) -> None:
     """Whoever wrote it there, the prompt says it not, in its file and to the agent."""
     configure(world, f"cat > prompt.txt; echo '{PASSED}'", 'env = ["MYTOOL_KEY"]')

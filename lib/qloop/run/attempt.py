@@ -33,7 +33,7 @@ from qloop.run.setting_up import gate_room, set_up
 from qloop.state.journal import EventKind
 from qloop.system.cancel import Cancel
 from qloop.system.errors import QloopError
-from qloop.system.masking import mask_file
+from qloop.system.masking import mask_file, mask_strings
 from qloop.system.ports import leased_ports
 
 LONGEST_TRACE_BYTES = 100_000_000
@@ -104,7 +104,8 @@ def _attempt(order: AttemptOrder, watch: Watch, lookout: Lookout, port_base: int
     finally:
         mask_file(ready.trace, ready.secrets(), LONGEST_TRACE_BYTES)
     watch.later(lambda: retire_workspace(workspace))
-    return outcome
+    # What was found may be named by the agent, after a secret too, and is written down.
+    return Outcome.model_validate(mask_strings(outcome.model_dump(), ready.secrets()))
 
 
 def _cone(order: AttemptOrder, repository: Repository) -> tuple[str, ...]:
