@@ -23,6 +23,8 @@ import pytest
 from qloop.system import process
 
 BIN = Path(__file__).resolve().parents[2] / "bin"
+WORKERS = (os.cpu_count() or 1) + 1
+PYTEST = f"pytest --numprocesses={WORKERS} --dist=worksteal --quiet"
 
 TELLS = """
 import importlib.util, json, os, sys
@@ -298,7 +300,7 @@ def test_all_checks_run_and_are_counted(ready: Path) -> None:
         "ran mypy",
         "ran mypy bin/qloop",
         "ran mypy bin/test",
-        "ran pytest --numprocesses=logical --quiet",
+        f"ran {PYTEST}",
     ]
     assert done.text.endswith(
         "bin/test: 4 of 6 checks passed; FAILED: ruff check; FAILED: ruff format --check"
@@ -310,5 +312,5 @@ def test_arguments_go_to_pytest_alone(ready: Path) -> None:
     done = start(ready / "bin" / "test", "tests/plan", "-n0")
 
     assert done.code == 0
-    assert "ran pytest --numprocesses=logical --quiet tests/plan -n0" in done.text
+    assert f"ran {PYTEST} tests/plan -n0" in done.text
     assert "ruff" not in done.text
