@@ -22,6 +22,7 @@ from qloop.run.orders import AttemptOrder, Settled
 from qloop.run.setting_up import set_up
 from qloop.run.sitting import Sitting
 from qloop.run.sitting_desk import SittingDesk, write_program
+from qloop.state.store import Store
 from qloop.system.cancel import Cancel
 from qloop.system.mailbox import Mailbox
 from qloop.system.ports import leased_ports
@@ -46,15 +47,15 @@ class Feature:
     def __post_init__(self) -> None:
         threading.Thread(target=self._heed, name="cancel", daemon=True).start()
 
-    def work(self, desk: Desk, order: AttemptOrder) -> Claim:
-        """Have a story worked on by the agent that has the feature, or by its own commands."""
+    def work(self, store: Store, desk: Desk, order: AttemptOrder) -> Claim:
+        """Have a story of *store* worked on by the feature's agent, or by its own commands."""
         former = self._sitting
         if former is not None and not _is_for(former, desk):
             self.end()
         if desk.dispatch.runner.name == SHELL:
             return implementer.work(desk, order)
         if self._sitting is None:
-            self._sitting = _sit_down(desk, order)
+            self._sitting = _sit_down(store, desk, order)
         return self._sitting.work(desk, order)
 
     def tell(self, settled: Settled) -> None:
@@ -92,7 +93,7 @@ def _is_for(sitting: Sitting, desk: Desk) -> bool:
     return (before.runner, before.model) == (now.runner, now.model)
 
 
-def _sit_down(desk: Desk, order: AttemptOrder) -> Sitting:
+def _sit_down(store: Store, desk: Desk, order: AttemptOrder) -> Sitting:
     """A worktree for an agent that is to stay, set up like an attempt's."""
     place = order.terms.place
     repository = Repository(root=Path(place.root), git_dir=Path(place.git_dir))
@@ -118,7 +119,7 @@ def _sit_down(desk: Desk, order: AttemptOrder) -> Sitting:
         ready, _ = set_up(own, repository, order.commands.setup, order.commands.copy_files)
         assert isinstance(ready, SittingDesk)  # set-up gives back the kind of desk it was given
         write_program(ready.programs)
-        sitting = Sitting(repository, ready, take_snapshot(repository), ExitStack())
+        sitting = Sitting(repository, ready, store, take_snapshot(repository), ExitStack())
         undo.callback(Mailbox(ready.mailbox, sitting.handing.answer).close)
         sitting.undo = undo.pop_all()
     return sitting

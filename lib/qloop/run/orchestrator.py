@@ -4,6 +4,7 @@ Each story that the driver hands it goes the way of a wave of one: the same atte
 landing as in a coordinator. It gives up where its agent can no longer be relied on to go on.
 """
 
+from functools import partial
 from queue import SimpleQueue
 from typing import IO
 
@@ -32,7 +33,7 @@ def serve(control: IO[str], reports: IO[str], cancel: Cancel) -> None:
         while (line := lines.get()) != OVER and not cancel.is_set:
             order = WaveOrder.model_validate_json(line)
             coordinator = coordinator_for(order, control, reports, cancel)
-            coordinator.work = feature.work
+            coordinator.work = partial(feature.work, coordinator.store)
             signal = coordinator.run()
             _tell_end(coordinator, signal, feature)
     finally:

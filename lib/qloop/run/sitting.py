@@ -12,7 +12,7 @@ from typing import Any
 
 from qloop.agents.roles import ORCHESTRATOR
 from qloop.agents.signals import Said
-from qloop.plan.model import Phase
+from qloop.plan.model import Phase, parse_plan
 from qloop.repo.breach import find_changes, keep_and_undo
 from qloop.repo.carry import CarryFailed
 from qloop.repo.checkout import Repository
@@ -31,7 +31,9 @@ from qloop.run.handing_in import Handing
 from qloop.run.implementer import ROLE, Claim
 from qloop.run.orders import AttemptOrder, Failed
 from qloop.run.sitting_desk import SittingDesk
+from qloop.run.sitting_rights import may_run
 from qloop.state.journal import EventKind
+from qloop.state.store import Store
 from qloop.system.cancel import Cancel
 from qloop.system.clock import monotonic_s, render_duration
 from qloop.system.liveness import Vigil
@@ -49,6 +51,7 @@ class Sitting:
 
     repository: Repository
     desk: SittingDesk
+    store: Store
     seen: Snapshot
     """The person's repository when the agent was last looked after."""
     undo: ExitStack
@@ -123,7 +126,7 @@ class Sitting:
         self._stop, self._log, self._read_bytes = Cancel(), desk.logs / _LOG, 0
         self._trace = self.desk.trace
         self.answered = self.fault = None
-        dispatch = desk.dispatch
+        dispatch, plan = desk.dispatch, parse_plan(self.store.current())
         call = AgentCall(
             role=ROLE,
             prompt=text,
@@ -131,7 +134,7 @@ class Sitting:
             model=dispatch.model,
             timeout_s=NO_LIMIT_S,
             cwd=self.desk.workspace.tree,
-            checks=checks,
+            checks=may_run(plan, self.desk.programs, checks),
             is_watched=False,
         )
         own = replace(self.desk, emit=self._note, cancel=self._stop)
