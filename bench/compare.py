@@ -22,8 +22,8 @@ from pathlib import Path
 
 SLOTS = 4
 FILES = 50
-QLOOP = (str(Path(__file__).resolve().parents[1] / "bin" / "qloop"), "run")
-QLOOP += ("--max-parallel", str(SLOTS))
+BIN = Path(__file__).resolve().parents[1] / "bin" / "qloop"
+QLOOP = (str(BIN), "run", "--max-parallel", str(SLOTS))
 STEPS = r"""
 set -e
 id=$1; work=$2; tree=../trees/$id

@@ -26,6 +26,7 @@ from qloop.repo.cone import find_cone
 from qloop.repo.follow import following
 from qloop.repo.guard import check_guard
 from qloop.repo.landing import land, landing_lock, propose
+from qloop.repo.landing_filter import Rules
 from qloop.repo.line import ensure_line, line_tip, write_lease
 from qloop.repo.salvage import salvage
 from qloop.repo.scratch import note_no_setup
@@ -35,6 +36,7 @@ from qloop.repo.workspace import create_workspace, retire_workspace
 from qloop.run.looking import Lookout
 
 FILES_IN_FOLDER = 100
+LARGEST_FILE_BYTES = 50_000_000
 CONTENT = "some line of a file of middling size\n" * 40
 
 
@@ -115,9 +117,7 @@ class Qloop:
                 title="",
                 attempt=1,
                 attempt_id=name,
-                state_paths=(),
-                copy_files=(),
-                file_bytes=50_000_000,
+                rules=Rules((), (), LARGEST_FILE_BYTES),
             )
             along = following(self.repository, self.branch, candidate.commit)
             land(self.repository, self.branch, candidate, name, self.lease, along)
