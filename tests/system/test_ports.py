@@ -1,11 +1,16 @@
 """Leased ports: never two holders of one, free when leased, back when the holder is gone."""
 
+import os
 import signal
 import socket
 import subprocess
 import sys
 from contextlib import ExitStack
+from pathlib import Path
 
+import pytest
+
+from qloop.system import ports
 from qloop.system.ports import BLOCK, FIRST, is_free, leased_ports
 
 HOLDER = """
@@ -67,3 +72,27 @@ def test_a_port_that_somebody_listens_on_is_not_free() -> None:
         server.listen()
 
         assert not is_free(base)
+
+
+def test_a_folder_of_somebody_else_keeps_nobody_from_ports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another name is taken; with all of them taken there are none, and nothing fails."""
+    monkeypatch.setattr(ports, "_PLACE", tmp_path)
+    first = tmp_path / f"qloop-ports-{os.getuid()}"
+    first.write_text("in the way", encoding="utf-8")
+
+    with leased_ports() as one, leased_ports() as other:
+        assert None not in (one, other)
+        assert one != other
+    assert first.read_text("utf-8") == "in the way"
+
+
+def test_without_any_folder_there_are_no_ports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing fails for it: whoever needs ports has to look for some."""
+    monkeypatch.setattr(ports, "_PLACE", tmp_path / "nowhere")
+
+    with leased_ports() as base:
+        assert base is None

@@ -2,9 +2,11 @@
 
 A lease is the lock of a file, so that it ends with the process that holds it, however that ends.
 The folder of the files is the same for every process of the user, whatever its TMPDIR or HOME.
-Source: flock(2); ip_local_port_range (the blocks lie below it). Errors: OSError.
+Source: flock(2); ip_local_port_range (the blocks lie below it). Errors: OSError for a
+folder that cannot be written to.
 """
 
+import contextlib
 import os
 import socket
 import stat
@@ -18,14 +20,16 @@ BLOCK = 100
 """How many ports a lease is for."""
 FIRST, LAST = 20_000, 32_000
 
-_FOLDER = Path("/tmp") / f"qloop-ports-{os.getuid()}"
+_PLACE = Path("/tmp")
+_NAMES = 10
+"""So many names are tried for the folder: whoever else made one cannot keep ports from a user."""
 
 
 @contextmanager
 def leased_ports() -> Iterator[int | None]:
     """The first port of a block that is this holder's for the length of a block, and free now.
 
-    None where every block is taken.
+    None where every block is taken, or no folder can be had to note that in.
     """
     held = _lease()
     try:
@@ -38,6 +42,8 @@ def leased_ports() -> Iterator[int | None]:
 def _lease() -> tuple[int, int] | None:
     """A block's first port, and the descriptor that holds it."""
     folder = _own_folder()
+    if folder is None:
+        return None
     for base in range(FIRST, LAST, BLOCK):
         try:
             handle = files.open_locked(folder / str(base), wait=False)
@@ -64,10 +70,13 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _own_folder() -> Path:
-    """The folder of the leases. Raises PermissionError where somebody else made it."""
-    _FOLDER.mkdir(mode=0o700, exist_ok=True)
-    found = _FOLDER.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise PermissionError(f"{_FOLDER} is not a folder of this user")
-    return _FOLDER
+def _own_folder() -> Path | None:
+    """The folder of the leases: the first of its names that nobody else has."""
+    for number in range(_NAMES):
+        folder = _PLACE / f"qloop-ports-{os.getuid()}{f'.{number}' if number else ''}"
+        with contextlib.suppress(OSError):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            found = folder.lstat()
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
+                return folder
+    return None
