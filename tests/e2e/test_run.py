@@ -98,3 +98,19 @@ def test_forty_stories_at_forty_at_once(world: World) -> None:
     assert len(world.log()) == 41
     assert all("retries" not in world.story(one) for one in ids)
     assert len(world.document["execution"]["completedWaves"]) == 1
+
+
+def test_garbage_collected_while_a_landing_is_tested_takes_nothing(world: World) -> None:
+    """The commit that is to land is kept, though nothing but qloop knows of it yet."""
+    world.plan(
+        {"id": "A-1"},
+        {"id": "B-1", "dependsOn": ["A-1"]},
+        testCommand=f"git -C '{world.path}' gc --quiet --prune=now",
+    )
+    world.writes_own_file("A-1", "B-1")
+
+    ran = world.run()
+
+    assert (ran.code, ran.signal) == (0, "<quantum>COMPLETE</quantum>"), ran.err
+    assert [event["attempt"] for event in world.events("story.settled")] == [1, 1]
+    assert world.refs("refs/qloop/start") == {}

@@ -11,7 +11,10 @@ PATIENT = ("-c", "core.filesRefLockTimeout=20000", "-c", "core.packedRefsTimeout
 
 
 def hold_start(repository: Repository, commit: str, *attempt_ids: str) -> None:
-    """Keep *commit* from being collected for each attempt, until `release_start`."""
+    """Keep *commit* from being collected for each attempt, until `release_start`.
+
+    It takes the place of the one that was held before, which it must descend from.
+    """
     lines = "".join(f"update {start_ref(attempt_id)} {commit}\n" for attempt_id in attempt_ids)
     repository.git.run(*PATIENT, "update-ref", "--stdin", stdin=lines.encode())
 

@@ -24,6 +24,7 @@ from qloop.repo.landing import (
 from qloop.repo.landing_filter import LandingRefused, Rules
 from qloop.repo.merging import MergeConflict, shown_path
 from qloop.repo.salvage import ATTEMPTS
+from qloop.repo.starts import hold_start
 from qloop.run.briefing import checks_of
 from qloop.run.desk import Emit, logs_folder, shown
 from qloop.run.gates import GateCancelled, GateResult, numbered
@@ -215,6 +216,8 @@ class Lander:
             commands = {**_evidence(plan, dispatch.story), **commands}
         if not commands:
             return
+        # No ref has the commit yet, and a person may collect garbage while the commands run.
+        hold_start(self.repository, candidate.commit, dispatch.attempt_id)
         try:
             results = self._prover(dispatch).run_all(
                 plan, commands, candidate.commit, logs_folder(self.terms, dispatch)
