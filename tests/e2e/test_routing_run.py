@@ -105,3 +105,15 @@ def test_settings_that_cannot_be_meant_are_65(world: World, settings: str, told:
     assert ran.code == 65
     assert told in ran.err
     assert "qloop.toml" in ran.err
+
+
+def test_the_orchestrator_has_no_table_of_its_own(world: World) -> None:
+    """It is called as the implementer; a table for it would say something that is not so."""
+    text = '[roles.orchestrator]\nrunner = "shell"\n'
+    (world.path / "qloop.toml").write_text(text, encoding="utf-8")
+    world.plan({"id": "A-1"})
+
+    ran = world.run("--legacy-orchestrator")
+
+    assert ran.code == 65
+    assert "[roles.implementer]" in ran.err

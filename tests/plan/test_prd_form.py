@@ -216,6 +216,17 @@ def test_labels_that_say_nothing(nothing: str) -> None:
     assert story == only_story("")
 
 
+@pytest.mark.parametrize("whole", [".", "./", "`.`"])
+def test_a_dot_names_the_whole_repository(whole: str) -> None:
+    """It stands in no way for nothing, also beside other paths."""
+    story = only_story(f"**Files:** {whole}, a.py")
+
+    assert [path.rstrip("/") for task in story["tasks"] for path in task["filePaths"]] == [
+        ".",
+        "a.py",
+    ]
+
+
 def test_bold_words_in_prose_are_no_labels() -> None:
     """Without a colon a label needs single words behind it; in the midst of a line it is none."""
     text = (

@@ -72,7 +72,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         "Clean and recover",
         (
             Entry("worktree", "qloop.cli.tools", "List or clean the worktrees of attempts."),
-            Entry("salvage", "qloop.cli.tools", "List, show or restore work that did not land."),
+            Entry("salvage", "qloop.cli.tools", "List, show or restore the work of any attempt."),
         ),
     ),
     (

@@ -156,7 +156,7 @@ def _missing_edges(plan: Plan, order: Order) -> Iterator[Remark]:
         if found:
             files.setdefault(found, []).append(name)
     for found, names in files.items():
-        text = f"all touch {', '.join(names)}, and nothing says which comes first"
+        text = f"all touch {', '.join(names)}, and of two of them nothing says which comes first"
         yield Remark("missing-edge", order.names_of(found), text, tuple(names))
 
 

@@ -178,7 +178,8 @@ def _value(text: str) -> str:
 
 
 def _is_nothing(value: str) -> bool:
-    return value.lower().rstrip(".") in _NOTHING
+    # A dot alone names the whole repository.
+    return value != "." and value.lower().rstrip(".") in _NOTHING
 
 
 def _close_emphasis(title: str) -> str:

@@ -30,6 +30,7 @@ from qloop.system.errors import BadInput, Faults
 
 CONFIG_NAME = "qloop.toml"
 DEFAULT_PARALLEL = 4
+ORCHESTRATOR = "orchestrator"
 RESERVED_RUNNERS = ("shell", "auto")
 
 _FROM_ENVIRONMENT = (
@@ -201,6 +202,12 @@ def load_config(root: Path) -> Config:
 
 
 def _check_roles(config: Config, path: Path) -> None:
+    if ORCHESTRATOR in config.roles:
+        raise BadInput(
+            f"roles.{ORCHESTRATOR}: it is the implementer of all stories, and called as such",
+            where=str(path),
+            fix="write [roles.implementer]",
+        )
     unknown = sorted(config.roles.keys() - role_names()) if config.roles else []
     if unknown:
         known = role_names()
