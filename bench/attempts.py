@@ -16,12 +16,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
+from compare import FILES, make_repository
+
 from qloop.repo.checkout import Repository
 from qloop.repo.settings import PersonSettings, read_settings
 from qloop.repo.starts import hold_start, release_start
 from qloop.repo.workspace import create_workspace, remove_workspace
-
-FILES = 50
 
 
 def main() -> None:
@@ -84,18 +84,6 @@ def by_git(repo: Path, number: int) -> bool:
         for step in steps
     ]
     return all(one.returncode == 0 for one in done)
-
-
-def make_repository(repo: Path) -> None:
-    """A repository of some small files."""
-    repo.mkdir()
-    git(repo, "init", "-q", "-b", "main")
-    git(repo, "config", "user.name", "bench")
-    git(repo, "config", "user.email", "bench@localhost")
-    for number in range(FILES):
-        (repo / f"file{number}.txt").write_text(f"{number}\n" * 100, encoding="utf-8")
-    git(repo, "add", ".")
-    git(repo, "commit", "-q", "-m", "start")
 
 
 def git(repo: Path, *args: str) -> str:

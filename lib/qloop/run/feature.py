@@ -19,9 +19,10 @@ from qloop.run import implementer
 from qloop.run.desk import Desk
 from qloop.run.implementer import Claim
 from qloop.run.orders import AttemptOrder, Settled
+from qloop.run.own_program import write_program
 from qloop.run.setting_up import set_up
 from qloop.run.sitting import Sitting
-from qloop.run.sitting_desk import SittingDesk, write_program
+from qloop.run.sitting_desk import SittingDesk
 from qloop.state.store import Store
 from qloop.system.cancel import Cancel
 from qloop.system.mailbox import Mailbox
@@ -118,7 +119,7 @@ def _sit_down(store: Store, desk: Desk, order: AttemptOrder) -> Sitting:
         # Its set-up was green a moment ago, in the attempt's own worktree.
         ready, _ = set_up(own, repository, order.commands.setup, order.commands.copy_files)
         assert isinstance(ready, SittingDesk)  # set-up gives back the kind of desk it was given
-        write_program(ready.programs)
+        write_program(ready.programs / "qloop")
         sitting = Sitting(repository, ready, store, take_snapshot(repository), ExitStack())
         undo.callback(Mailbox(ready.mailbox, sitting.handing.answer).close)
         sitting.undo = undo.pop_all()

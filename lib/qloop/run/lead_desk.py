@@ -1,8 +1,6 @@
 """The desk of an agent that leads a wave: it knows the wave and the door, and no attempt."""
 
 import os
-import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,11 +8,10 @@ from qloop.repo.marks import agent_git_environment
 from qloop.repo.settings import PersonSettings
 from qloop.repo.workspace import Workspace
 from qloop.run.desk import Desk, Emit
-from qloop.run.forks import own_environment
 from qloop.run.lead_door import VARIABLE, Door
 from qloop.run.orders import Dispatch, Leader, WaveOrder
+from qloop.run.own_program import write_program
 from qloop.system.cancel import Cancel
-from qloop.system.files import write_atomic
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +62,5 @@ def lead_desk(
     )
     desk = LeadDesk(order.terms, order.wave, nobody, checkout, emit, cancel, door=str(door.path))
     desk.logs.mkdir(parents=True, exist_ok=True)
-    write_atomic(desk.qloop, _shim().encode())
-    desk.qloop.chmod(0o755)
+    write_program(desk.qloop)
     return desk
-
-
-def _shim() -> str:
-    """This very qloop as a command, whatever the agent's PATH and PYTHONPATH are."""
-    words = shlex.join([sys.executable, "-P", "-m", "qloop"])
-    library = shlex.quote(own_environment()["PYTHONPATH"])
-    return f'#!/bin/sh\nPYTHONPATH={library} exec {words} "$@"\n'

@@ -1,7 +1,5 @@
 """The desk of an agent that stays: one mark and one worktree for story after story."""
 
-import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,13 +48,3 @@ class SittingDesk(Desk):
         person = PersonSettings.from_dict(self.terms.settings)
         marked = agent_git_environment(person.name, person.email, self.mark, self.trace)
         return {**Desk._own(self), **marked, "QLOOP_ATTEMPT_ID": self.mark}
-
-
-def write_program(folder: Path) -> None:
-    """Put `qloop` there, as it runs now."""
-    folder.mkdir(parents=True)
-    library = str(Path(__file__).resolve().parents[2])
-    words = shlex.join(["env", f"PYTHONPATH={library}", sys.executable, "-P", "-m", "qloop"])
-    program = folder / "qloop"
-    program.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
