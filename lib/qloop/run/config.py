@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -21,11 +21,19 @@ from pydantic import (
     model_validator,
 )
 
-from qloop.agents.manifest import Manifest, Permissions, Rights, RoleFiles, RunnerTable
+from qloop.agents.manifest import Manifest, Permissions, RunnerTable
 from qloop.agents.roles import role_names
 from qloop.agents.shipped import load_shipped
+from qloop.run.config_tables import (
+    Checks,
+    Duration,
+    FileLimits,
+    Gates,
+    Number,
+    RoleTable,
+    some_time,
+)
 from qloop.run.conflicts import OnConflict, Regenerate
-from qloop.system.clock import parse_duration_s
 from qloop.system.errors import BadInput, Faults
 
 CONFIG_NAME = "qloop.toml"
@@ -45,85 +53,12 @@ _FROM_ENVIRONMENT = (
 )
 
 
-def _seconds(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError("write a duration like 90s, 15m or 2h")
-    try:
-        return parse_duration_s(str(value))
-    except BadInput as exc:
-        raise ValueError(str(exc)) from exc
-
-
-def _some_time(seconds: float) -> float:
-    if not seconds:
-        raise ValueError("that is no time at all")
-    return seconds
-
-
-Duration = Annotated[
-    float,
-    BeforeValidator(_seconds, json_schema_input_type=str | float),
-    Field(description="A duration such as 90s, 15m, 2h, or seconds."),
-]
-
-
-Number = Annotated[int, Strict()]
-Dollars = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
-
-
 def _listed(value: Any) -> Any:
     names = [value] if isinstance(value, str) else value
     taken = [name for name in names if name in RESERVED_RUNNERS] if isinstance(names, list) else []
     if taken:
         raise ValueError(f"{taken[0]!r} is no agent command line")
     return names
-
-
-class FileLimits(BaseModel):
-    """The `[limits]` table. Units: bytes; United States dollars (`_usd`)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    log_bytes: Number = Field(default=10_000_000, ge=10_000)
-    file_bytes: Number = Field(default=50_000_000, ge=1)
-    budget_usd: Dollars | None = Field(
-        default=None, description="What the agents of one run may cost."
-    )
-    story_budget_usd: Dollars | None = Field(
-        default=None, description="What the agents of one story may cost, over all runs."
-    )
-
-
-class Checks(BaseModel):
-    """The `[checks]` table: what the checks between the stories of a wave may do."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    block: Annotated[bool, Strict()] = Field(
-        default=False, description="Whether they keep a story out that says again what landed."
-    )
-
-
-class Gates(BaseModel):
-    """The `[gates]` table: which reviewers judge a story after its commands."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    spec_review: Annotated[bool, Strict()] = Field(
-        default=False, description="Whether an agent judges if a story does what it asks."
-    )
-    quality_review: Annotated[bool, Strict()] = Field(
-        default=False, description="Whether an agent judges how well it is made."
-    )
-
-
-class RoleTable(BaseModel):
-    """One `[roles.NAME]` table: what a role is carried out with."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    runner: str | None = None
-    model: str | None = None
 
 
 class Config(BaseModel):
@@ -144,7 +79,7 @@ class Config(BaseModel):
     timeout: Duration = 900.0
     gate_timeout: Duration = 600.0
     wave_timeout: Duration | None = None
-    stale_after: Annotated[Duration, AfterValidator(_some_time)] = 1200.0
+    stale_after: Annotated[Duration, AfterValidator(some_time)] = 1200.0
     worktree_root: str | None = None
     sparse: Annotated[bool, Strict()] = Field(
         default=False,
@@ -285,11 +220,17 @@ def _hint(word: str, known: Iterable[str]) -> str:
 
 def _model_at(place: tuple[Any, ...]) -> type[BaseModel]:
     """The form of the table at *place*."""
-    forms: dict[Any, type[BaseModel]]
-    forms = {"limits": FileLimits, "checks": Checks, "gates": Gates}
-    if len(place) < 2:
-        return forms.get("".join(place), Config)
-    if place[0] in ("roles", "regenerate"):
-        return RoleTable if place[0] == "roles" else Regenerate
-    forms = {"least": Rights, "full": Rights, "role_files": RoleFiles}
-    return forms.get(place[-1], RunnerTable)
+    form: type[BaseModel] = Config
+    for part in place:
+        field = form.model_fields.get(str(part))
+        if field is not None:  # else an entry's name or number, whose table is known already
+            form = _form_in(field.annotation) or form
+    return form
+
+
+def _form_in(annotation: Any) -> type[BaseModel] | None:
+    """The form of a table, or of the tables in a list or under names; None for a plain value."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    found = (_form_in(part) for part in get_args(annotation))
+    return next((one for one in found if one is not None), None)

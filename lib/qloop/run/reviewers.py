@@ -8,7 +8,8 @@ from pathlib import Path
 from qloop.agents.manifest import Manifest
 from qloop.agents.roles import load_role
 from qloop.plan.model import Story
-from qloop.run.config import Config, Gates
+from qloop.run.config import Config
+from qloop.run.config_tables import Gates
 from qloop.run.orders import Reviewer
 from qloop.run.prepare import Wanted, find_agent
 from qloop.run.review_brief import QUALITY, SPEC
