@@ -81,6 +81,9 @@ class Config(BaseModel):
     wave_timeout: Duration | None = None
     stale_after: Annotated[Duration, AfterValidator(some_time)] = 1200.0
     worktree_root: str | None = None
+    intents_root: str | None = Field(
+        default=None, min_length=1, description="Where intents lie, else in .qloop/intents."
+    )
     sparse: Annotated[bool, Strict()] = Field(
         default=False,
         description="Whether a worktree holds only the folders of the files that the story names.",
