@@ -1,7 +1,6 @@
 """Intents on disk: their names, their documents, and many processes that make them at once."""
 
-import subprocess
-import sys
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,13 +9,7 @@ import yaml
 from qloop.state.intent import KEYS, SECTIONS, demoted, parse_folder_name, read_front, slug_of
 from qloop.state.intents import create_intent, find_intent, intents_folder, list_intents
 from qloop.system.errors import BadInput, InputMissing, UsageWrong
-
-MAKE = (
-    "import sys; from pathlib import Path; from qloop.state.intents import create_intent\n"
-    "for number in range(5):\n"
-    "    create_intent(Path(sys.argv[1]), f'Same words {number}', author='a')"
-)
-LIB = Path(__file__).parents[2] / "lib"
+from state.crowd import crowd
 
 
 def test_an_intent_is_a_folder_with_its_document(tmp_path: Path) -> None:
@@ -60,7 +53,7 @@ def test_headings_of_a_text_stand_below_the_sections() -> None:
     """A document taken as an intent's text cannot open or close one of its sections."""
     text = "# One\n## Insights\n```\n# code\n```\n  ### Three\n#hash\n"
 
-    assert demoted(text) == "### One\n#### Insights\n```\n# code\n```\n##### Three\n#hash\n"
+    assert demoted(text) == "### One\n#### Insights\n```\n# code\n```\n##### Three\n#hash"
 
 
 def test_an_intent_is_found_by_any_of_its_names(
@@ -87,8 +80,7 @@ def test_an_intent_is_found_by_any_of_its_names(
 def test_an_id_is_never_given_twice(tmp_path: Path) -> None:
     """Not after its folder was removed, nor where what a crash left lies about."""
     first = create_intent(tmp_path, "one", author="a")
-    first.document.unlink()
-    first.folder.rmdir()
+    shutil.rmtree(first.folder)
     (tmp_path / ".new-left").mkdir()
     (tmp_path / "12--by-hand").mkdir()
     second = create_intent(tmp_path, "two", author="a")
@@ -112,10 +104,9 @@ def test_an_intent_needs_words(tmp_path: Path, text: str) -> None:
 
 def test_processes_that_make_intents_at_once_share_no_id(tmp_path: Path) -> None:
     """Each of forty intents that eight processes make has its own id, without a gap."""
-    command = [sys.executable, "-P", "-c", MAKE, str(tmp_path)]
-    makers = [subprocess.Popen(command, env={"PYTHONPATH": str(LIB)}) for _ in range(8)]
-    codes = [maker.wait() for maker in makers]
+    told = crowd(8, "create", tmp_path)
+    made = list_intents(tmp_path)
 
-    assert codes == [0] * 8
-    assert [one.id for one in list_intents(tmp_path)] == list(range(1, 41))
-    assert all(one.document.is_file() for one in list_intents(tmp_path))
+    assert sorted(int(word) for line in told for word in line.split()) == list(range(1, 41))
+    assert [one.id for one in made] == list(range(1, 41))
+    assert all(one.document.is_file() for one in made)

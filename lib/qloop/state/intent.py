@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from qloop.plan.prd_front import parse_front_matter, split_front_matter
+from qloop.state.sections import outside_code
 
 KEYS = ("id", "intent", "sources", "chain", "created", "author", "tags")
 SECTIONS = ("Intent", "Context", "Insights", "Outcome", "Links")
@@ -112,21 +113,11 @@ def render_document(number: int, title: str, text: str, front: Front) -> str:
 
 def demoted(text: str) -> str:
     """Markdown whose headings stand below an intent's sections, so that it can be one's text."""
-    return "".join(_demoted_lines(text.splitlines(keepends=True)))
-
-
-def _demoted_lines(lines: list[str]) -> list[str]:
-    fence = ""
-    made = []
-    for line in lines:
-        mark = re.match(r" {0,3}(`{3,}|~{3,})", line)
-        if mark and not fence:
-            fence = mark[1]
-        elif mark and mark[1].startswith(fence) and not line.strip(" \r\n" + fence[0]):
-            fence = ""
-        is_heading = not fence and re.match(r" {0,3}#{1,4}(?=\s)", line)
-        made.append("##" + line.lstrip(" ") if is_heading else line)
-    return made
+    lines = text.splitlines()
+    for at, line in outside_code(lines):
+        if re.match(r" {0,3}#{1,4}(?=\s)", line):
+            lines[at] = "##" + line.lstrip(" ")
+    return "\n".join(lines)
 
 
 def read_front(text: str) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from qloop.state.intent import (
     slug_of,
     title_of,
 )
+from qloop.state.lifecycle import Stage
+from qloop.state.savepoints import STARTED, append_locked
 from qloop.system.clock import utc_now
 from qloop.system.errors import BadInput, InputMissing, UsageWrong
 from qloop.system.files import locked, read_optional, sync_folder, write_atomic
@@ -132,6 +134,8 @@ def _make_folder(intent: Intent, document: str) -> None:
     try:
         made.chmod(0o755)
         write_atomic(made / intent.document.name, document.encode())
+        for stage, milestone in ((Stage.WHAT, intent.document.name), (Stage.WHY, STARTED)):
+            append_locked(made, stage, milestone)
         made.rename(intent.folder)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)

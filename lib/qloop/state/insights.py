@@ -1,0 +1,74 @@
+"""What was learnt on the way: the lines under `## Insights` of an intent's document, newest last.
+
+A line is `- {UTC time} · {stage} · {author}: text`; one that nobody was asked about bears
+`(autonomous)` after its author. Errors: InputMissing without a document, UsageWrong for no words.
+"""
+
+import re
+from pathlib import Path
+
+from qloop.state.intent import BYTE_ORDER_MARK
+from qloop.state.lifecycle import Stage, document_of
+from qloop.state.savepoints import folder_locked
+from qloop.state.sections import find_section, section_text
+from qloop.system.clock import utc_now
+from qloop.system.errors import InputMissing, UsageWrong
+from qloop.system.files import write_atomic
+
+AUTONOMOUS = "(autonomous)"
+SECTION = "Insights"
+
+_LINE = re.compile(r"- \S+ · .+")
+
+
+def add_insight(
+    folder: Path, text: str, *, stage: Stage, author: str, is_autonomous: bool = False
+) -> str:
+    """Write an insight down, with the present time, and return its line.
+
+    Whatever its text, it stays one entry: further lines stand below the first, indented so far
+    that none is a heading.
+    """
+    words = [line.strip() for line in text.splitlines() if line.strip()]
+    if not words:
+        raise UsageWrong("an insight needs words", fix="say what was learnt")
+    mark = f" {AUTONOMOUS}" if is_autonomous else ""
+    head = f"- {utc_now()} · {stage} · {' '.join(author.split())}{mark}: "
+    entry = [head + words[0], *(f"    {line}" for line in words[1:])]
+    with folder_locked(folder):
+        path = document_of(folder)
+        if path is None:
+            raise InputMissing(
+                "the intent has no document", where=str(folder), fix="put it back first"
+            )
+        before = path.read_bytes().decode("utf-8", "surrogateescape")
+        after = with_entry(before, entry)
+        write_atomic(path, after.encode("utf-8", "surrogateescape"))
+    return entry[0]
+
+
+def with_entry(text: str, entry: list[str]) -> str:
+    """A document with an entry as the last of its insights; its line ends and mark stay."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+    lines = text.removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n").split("\n")
+    found = find_section(lines, SECTION)
+    if found is None:
+        while lines and not lines[-1].strip():
+            lines.pop()
+        made = [*lines, "", f"## {SECTION}", "", *entry, ""]
+    else:
+        start, stop = found
+        body = lines[start:stop]
+        while body and not body[-1].strip():
+            body.pop()
+        body = body or [""]
+        after = lines[stop:]
+        made = [*lines[:start], *body, *entry, "", *after]
+    return mark + end.join(made)
+
+
+def read_insights(text: str) -> tuple[str, ...]:
+    """The first lines of the insights in a document, oldest first, without the hyphen."""
+    body = section_text(text, SECTION) or ""
+    return tuple(line[2:].strip() for line in body.splitlines() if _LINE.fullmatch(line))

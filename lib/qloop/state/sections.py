@@ -1,0 +1,61 @@
+"""Sections and boxes of a Markdown document. Pure functions of its text.
+
+Code is no document: what stands within a fence is neither heading nor box.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*")
+_BOX = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[([ xX])\]\s+(.*?)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One line of a list that can be ticked."""
+
+    is_ticked: bool
+    text: str
+
+
+def outside_code(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """The lines that stand in no code block, with their places, from 0."""
+    fence = ""
+    for at, line in enumerate(lines):
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not mark[2].strip():
+                fence = ""
+        elif mark:
+            fence = mark[1]
+        else:
+            yield at, line
+
+
+def find_section(lines: list[str], name: str) -> tuple[int, int] | None:
+    """From which line to which the body of the section `## name` goes, or None without one."""
+    start = None
+    for at, line in outside_code(lines):
+        heading = _HEADING.fullmatch(line)
+        if heading is None or len(heading[1]) > 2:
+            continue
+        if start is not None:
+            return start, at
+        if len(heading[1]) == 2 and heading[2].casefold() == name.casefold():
+            start = at + 1
+    return None if start is None else (start, len(lines))
+
+
+def section_text(text: str, name: str) -> str | None:
+    """The body of a section without blank lines around it; None without the section."""
+    lines = text.splitlines()
+    found = find_section(lines, name)
+    return None if found is None else "\n".join(lines[slice(*found)]).strip()
+
+
+def read_boxes(text: str) -> tuple[Box, ...]:
+    """All boxes, ticked or not, in their order."""
+    found = (_BOX.fullmatch(line) for _, line in outside_code(text.splitlines()))
+    return tuple(Box(box[1] != " ", box[2]) for box in found if box is not None)
