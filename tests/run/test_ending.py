@@ -7,6 +7,7 @@ import pytest
 from plan.plans import plan, story
 from qloop.plan.model import Plan
 from qloop.run.ending import Halt, conclude
+from qloop.run.given_up import GivenUp
 from qloop.system.errors import BadInput
 
 READY = plan(story("A"))
@@ -22,14 +23,15 @@ def halted(**facts: Any) -> Halt:
         "interrupted": False,
         "refused": None,
         "waiting": None,
-        "stuck": None,
-        "stopped": {},
-        "unpaid": set(),
+        "red": None,
         "pauses": (),
         "started": 2,
         "may_start": True,
     }
-    return Halt(**{**usual, **facts})
+    given_up = GivenUp(
+        facts.pop("stopped", {}), facts.pop("unpaid", set()), facts.pop("stuck", None)
+    )
+    return Halt(given_up=given_up, **{**usual, **facts})
 
 
 @pytest.mark.parametrize(
@@ -38,6 +40,9 @@ def halted(**facts: Any) -> Halt:
         (PASSED, halted(), "COMPLETE", 0, ""),
         (PASSED, halted(interrupted=True), "INTERRUPTED", 130, "goes on"),
         (PASSED, halted(refused=REFUSED), "COMPLETE", 0, ""),
+        (PASSED, halted(red="wave-2 is red"), "WAITING", 3, "wave-2 is red"),
+        (READY, halted(red="wave-2 is red", waiting="and that"), "WAITING", 3, "wave-2 is red"),
+        (READY, halted(red="wave-2 is red", interrupted=True), "INTERRUPTED", 130, "goes on"),
         (READY, halted(refused=REFUSED, waiting="x"), "BLOCKED", 65, ""),
         (READY, halted(waiting="red", pauses=PAUSES), "WAITING", 3, "red"),
         (READY, halted(stuck="twice", pauses=PAUSES), "BLOCKED", 1, "twice"),

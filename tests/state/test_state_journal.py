@@ -55,11 +55,11 @@ def test_an_event_is_a_line(journal: Journal) -> None:
 def test_the_kinds_of_events() -> None:
     """The events are those that scripts rely on."""
     assert " ".join(EventKind) == (
-        "run.started run.ended run.handed_over wave.started wave.ended attempt.started "
-        "agent.started agent.ended guard.breached gate.ended review.ended merge.ended "
-        "story.landed story.settled state.repaired person.changed runner.paused runner.resumed "
-        "phase.started phase.ended checkpoint.opened checkpoint.answered "
-        "budget.reserved budget.settled"
+        "run.started run.ended run.handed_over wave.started wave.ended wave.recognized "
+        "attempt.started agent.started agent.ended guard.breached gate.ended "
+        "review.ended merge.ended story.landed story.settled state.repaired person.changed "
+        "runner.paused runner.resumed phase.started phase.ended checkpoint.opened "
+        "checkpoint.answered budget.reserved budget.settled"
     )
 
 

@@ -211,6 +211,31 @@ def test_what_is_missing_may_be_made_by_who_owns_what_is_in_it(
     check_ownership(before, {**before, **fields}, writer)
 
 
+@pytest.mark.parametrize(
+    ("entry", "allowed"),
+    [
+        ({"findings": ["old", {"text": "new"}]}, True),
+        ({"findings": ["new", "old"]}, False),
+        ({"findings": []}, False),
+        ({"findings": ["old", "new"], "signal": "WAVE_FAILED"}, False),
+    ],
+)
+@pytest.mark.parametrize(("stories", "is_own"), [(["US-3"], True), (["US-2"], False), ([], False)])
+def test_findings_may_be_added_to_the_coordinators_own_wave(
+    entry: Json, allowed: bool, stories: list[str], is_own: bool
+) -> None:
+    """Whatever else of a wave that is over stays as its coordinator wrote it."""
+    over = {"id": "wave-1", "stories": stories, "signal": "WAVE_PASSED", "findings": ["old"]}
+    before = document(execution={"completedWaves": [over]})
+    after = document(execution={"completedWaves": [{**over, **entry}]})
+
+    if allowed and is_own:
+        check_ownership(before, after, COORDINATOR)
+    else:
+        with pytest.raises(NotOwner):
+            check_ownership(before, after, COORDINATOR)
+
+
 def test_the_objects_of_a_story_may_be_made_by_their_owners() -> None:
     """Retries and startedAt come from the driver, reviews and task statuses from a coordinator."""
     before = document(story("US-1", tasks=[{"title": "no id"}], review=None))

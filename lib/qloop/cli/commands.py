@@ -92,6 +92,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
 
 HIDDEN = (
     Entry("coordinator", "qloop.cli.run", "Run one wave; started by the driver."),
+    Entry("recognizer", "qloop.cli.run", "Run all evidence again; started by the driver."),
     Entry("orchestrator", "qloop.cli.run", "Take a whole feature; started by the driver."),
     Entry(OVERVIEW, "qloop.cli.look", "Show where things stand."),
 )

@@ -1,4 +1,4 @@
-"""What `qloop coordinator` does: one wave, for a driver or by hand."""
+"""What `qloop coordinator` does, one wave for a driver or by hand, and `qloop recognizer`."""
 
 import os
 import sys
@@ -6,8 +6,9 @@ from pathlib import Path
 
 from qloop.cli.context import resolve_quantum
 from qloop.repo.checkout import find_repository
-from qloop.run import control, coordinator
+from qloop.run import control, coordinator, recognizer
 from qloop.run.orders import WaveOrder
+from qloop.run.recognition import RecognizeOrder
 from qloop.run.wave_signal import say
 from qloop.system.interrupts import Interrupts
 from qloop.system.tree import become_subreaper
@@ -38,6 +39,16 @@ def coordinate(
     state_file = resolve_quantum(repository.root, quantum)
     signal = run_wave(repository, state_file, prd, wave_id, stories, interrupts.cancel, console.say)
     return say(signal, _say)
+
+
+def recognize(reports: int) -> int:
+    """Look at what has landed, for the driver at the other end of the pipes."""
+    become_subreaper()
+    interrupts = Interrupts()
+    stream = control.report_stream(reports)
+    order = RecognizeOrder.model_validate_json(sys.stdin.readline())
+    recognizer.serve(order, sys.stdin, stream, interrupts.cancel)
+    return 0
 
 
 def _say(text: str) -> None:

@@ -196,6 +196,23 @@ def coordinator(
     return coordinate(wave_id, tuple(stories.split(",")), quantum, prd, reports)
 
 
+@click.command("recognizer", hidden=True)
+@click.option("--wave", required=True, help="The wave that has ended.")
+@quantum_option
+@click.option("--prd", type=click.Path(path_type=Path), help="The requirements document.")
+@click.option("--reports", type=int, required=True, help="The descriptor of the pipe to answer on.")
+def recognizer(
+    wave: str,  # noqa: ARG001 -- for people who look at processes
+    quantum: Path | None,  # noqa: ARG001
+    prd: Path | None,  # noqa: ARG001
+    reports: int,
+) -> int:
+    """Run the evidence of all that has landed once more; started by the driver."""
+    from qloop.cli.coordinating import recognize
+
+    return recognize(reports)
+
+
 @click.group("orchestrator", invoke_without_command=True)
 @quantum_option
 @click.option("--prd", type=click.Path(path_type=Path), help="The requirements document.")

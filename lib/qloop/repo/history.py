@@ -4,9 +4,35 @@ Errors: GitFailed. Source: git-rev-list(1).
 """
 
 import os
+from dataclasses import dataclass
 
 from qloop.repo.ancestry import Commit, first_parents, straight_work
 from qloop.repo.git import Git
+
+
+@dataclass(frozen=True, slots=True)
+class LineCommit:
+    """A commit of the line, and the story that landed with it; None for a person's."""
+
+    name: str
+    story: str | None
+    subject: str
+
+
+def line_since(git: Git, tip: str, since: str | None, most: int) -> tuple[LineCommit, ...]:
+    """What the first-parent chain of *tip* has beyond *since*, newest first, *most* at most."""
+    below = () if since is None else ("--not", since)
+    listed = git.run(
+        *("rev-list", "--no-commit-header", "--first-parent", f"--max-count={most}"),
+        *("--encoding=UTF-8", f"--format=%H%x00%(trailers:{_STORY})%x00%s"),
+        *(tip, *below),
+    ).out.decode("utf-8", "replace")
+    parts = (line.split("\0") for line in listed.splitlines())
+    return tuple(LineCommit(name, story or None, subject) for name, story, subject in parts)
+
+
+_STORY = "key=Qloop-Story,valueonly,separator=%x2C"
+"""See git-log(1), pretty formats."""
 
 
 def trees_since(git: Git, tip: str, since: str) -> dict[str, str]:

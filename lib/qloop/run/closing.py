@@ -9,7 +9,8 @@ from qloop.repo.pool import drain
 from qloop.run import holder
 from qloop.run.ending import Ending
 from qloop.run.opening import Opened
-from qloop.run.proving import Prover
+from qloop.run.proving import LANDINGS, Prover
+from qloop.run.recognizer import ROOM
 from qloop.state.journal import EventKind
 from qloop.system.cancel import Cancel
 from qloop.system.errors import QloopError
@@ -17,7 +18,8 @@ from qloop.system.errors import QloopError
 
 def close_run(opened: Opened, ending: Ending) -> Ending:
     """Bring the feature branch up to the line, clear up, and journal the end."""
-    Prover(opened.repository, opened.terms, Cancel()).discard()
+    for room in (LANDINGS, ROOM):
+        Prover(opened.repository, opened.terms, Cancel(), room=room).discard()
     drain(Path(opened.terms.place.base))
     ended = replace(ending, reasons=(*ending.reasons, *_follow(opened)))
     opened.journal.append(

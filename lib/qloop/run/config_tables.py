@@ -64,7 +64,7 @@ class Checks(BaseModel):
 
 
 class Gates(BaseModel):
-    """The `[gates]` table: which reviewers judge a story after its commands."""
+    """The `[gates]` table: what judges beside each story's own commands."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -73,6 +73,9 @@ class Gates(BaseModel):
     )
     quality_review: Annotated[bool, Strict()] = Field(
         default=False, description="Whether an agent judges how well it is made."
+    )
+    recognize: Annotated[bool, Strict()] = Field(
+        default=False, description="Whether all evidence is run again at the end of each wave."
     )
 
 

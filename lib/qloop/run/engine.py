@@ -9,16 +9,16 @@ from qloop.plan.frontier import Frontier
 from qloop.plan.model import Plan
 from qloop.plan.outline import Outline
 from qloop.repo.checkout import Repository
-from qloop.run import dispatch, prepare
+from qloop.run import dispatch, pausing, prepare, recognizing
 from qloop.run.closing import close_run
 from qloop.run.driver import Driver
 from qloop.run.ending import Ending
 from qloop.run.forks import Forks
+from qloop.run.given_up import GivenUp
 from qloop.run.holder import release
 from qloop.run.launch import Ahead, Source
 from qloop.run.opening import Opened, open_run
 from qloop.run.orchestrated import Orchestrated
-from qloop.run.pausing import take_up
 from qloop.run.prepare import Wanted
 from qloop.state.journal import Event, EventKind
 from qloop.system.interrupts import Interrupts
@@ -83,9 +83,10 @@ def _run(
         slots=dispatch.Slots(parallel),
         counter=dispatch.read_counter(opened),
         source=_source(opened, forks),
-        pausing=take_up(opened),
+        pausing=pausing.take_up(opened),
+        recognizing=recognizing.take_up(opened, forks, outline),
         frontier=Frontier(outline),
-        stopped=_left_out(outline, opened.wanted.only),
+        given_up=GivenUp(_left_out(outline, opened.wanted.only)),
     )
     ending = close_run(opened, _narrowed(driver.run(), opened.wanted.only))
     return Done(

@@ -115,6 +115,24 @@ def launch_orchestrator(place: Place, run_id: str, inherited: tuple[int, ...]) -
     return replace(_start(words, place, name, inherited), lasting=True)
 
 
+def launch_recognizer(
+    place: Place, wave: str, forks: Forks, inherited: tuple[int, ...]
+) -> Launched:
+    """Start a recognizer, forked where that can be, which waits for its order."""
+    words = [sys.executable, "-P", "-m", "qloop", "recognizer", "--wave", wave, *_where(place)]
+    words = [*words, "--reports"]
+
+    def fork(streams: _Streams) -> int | None:
+        descriptors = (*streams.standard, streams.far_reports, *inherited)
+        return forks.fork(words, cwd=Path(place.root), descriptors=descriptors)
+
+    name = _folder(place, forks.run_id) / f"recognizer-{wave}"
+    forked = _launched(name, fork)
+    if forked is not None:
+        return forked
+    return _start(lambda reports: [*words, str(reports)], place, name, inherited)
+
+
 def send(control: int, order: WaveOrder) -> None:
     """Send an order; a coordinator that died at once leaves it unread."""
     send_line(control, json.dumps(order.model_dump(mode="json")))

@@ -45,6 +45,10 @@ class Wanted:
     no_wait: bool = False
     only: str | None = None
     """The one story that may start."""
+    recognize: bool | None = None
+    """Whether all evidence is run again at the end of each wave."""
+    accepted_red: tuple[str, ...] = ()
+    """Commands that may be red then, since a person has said so."""
 
     @property
     def mode(self) -> str:

@@ -1,9 +1,9 @@
 """Proving: `testCommand` on exactly the tree that would land, before anything moves.
 
-One scratch worktree serves a run. It is set up like an attempt's, and between candidates loses
-all that set-up did not leave. A red result in a tree whose set-up is older than the candidate
-counts only after a fresh set-up: the candidate may have changed what set-up reads.
-Callers hold the landing lock.
+One scratch worktree serves a run's landings. It is set up like an attempt's, and between
+candidates loses all that set-up did not leave. A red result in a tree whose set-up is older than
+the candidate counts only after a fresh set-up: the candidate may have changed what set-up reads.
+Callers that land hold the landing lock; who only looks has a room of its own.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,8 +35,16 @@ from qloop.system.tree import Marks
 Paths = Callable[[str], bool]
 """Whether a path is one of those meant."""
 
+LANDINGS = "scratch"
+"""The room in which what is to land is tested."""
+
 TEST = "test"
 """The name of this gate and of its log."""
+
+
+def name_of(room: str, terms: Terms) -> str:
+    """The name of the scratch worktree that a run has for *room*."""
+    return f"{room}.{terms.run_id}"
 
 
 class ScratchSetupFailed(Exception):
@@ -66,11 +74,13 @@ class Prover:
     """What commands learn by variables of what they are run for."""
     port_base: int | None = None
     """The first of the ports that the command may use."""
+    room: str = LANDINGS
+    """Of which scratch worktree; each has one user at a time."""
 
     @property
     def name(self) -> str:
-        """The scratch worktree's name, one for a run."""
-        return f"scratch.{self.terms.run_id}"
+        """The scratch worktree's name, one of its room for a run."""
+        return name_of(self.room, self.terms)
 
     def prove(self, plan: Plan, commit: str, logs: Path) -> GateResult | None:
         """The test command's result on *commit*; None where the plan has no test command.

@@ -21,6 +21,7 @@ class EventKind(StrEnum):
     RUN_HANDED_OVER = "run.handed_over"
     WAVE_STARTED = "wave.started"
     WAVE_ENDED = "wave.ended"
+    WAVE_RECOGNIZED = "wave.recognized"
     ATTEMPT_STARTED = "attempt.started"
     AGENT_STARTED = "agent.started"
     AGENT_ENDED = "agent.ended"

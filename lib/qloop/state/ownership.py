@@ -124,7 +124,7 @@ def _is_drivers(change: Change) -> bool:
 
 def _is_coordinators(change: Change, stories: frozenset[str]) -> bool:
     if change.path in _APPENDED:
-        return _is_append(change)
+        return _is_append(change) or (change.path == _WAVES and _is_found(change, stories))
     if change.path[0] == "stories" and not _is_within(change.path, stories):
         return False
     if any(_covers(pattern, change.path) for pattern in _COORDINATOR):
@@ -145,6 +145,26 @@ def _is_append(change: Change) -> bool:
         and isinstance(after, list)
         and is_same(before, after[: len(before)])
     )
+
+
+def _is_found(change: Change, stories: frozenset[str]) -> bool:
+    """Whether findings alone were added, to entries of waves of these stories."""
+    before, after = change.before, change.after
+    if not (isinstance(before, list) and isinstance(after, list) and len(before) == len(after)):
+        return False
+    return all(
+        is_same(old, new) or _has_more_findings(old, new, stories)
+        for old, new in zip(before, after, strict=True)
+    )
+
+
+def _has_more_findings(old: Any, new: Any, stories: frozenset[str]) -> bool:
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        return False
+    found = Change(_WAVES, old.get("findings"), new.get("findings"))
+    rest = ({**one, "findings": None} for one in (old, new))
+    own = set(old.get("stories") or ())
+    return bool(own) and own <= stories and is_same(*rest) and _is_append(found)
 
 
 def _is_empty_holder(change: Change) -> bool:

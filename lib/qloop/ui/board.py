@@ -33,6 +33,7 @@ NOTED = {
     EventKind.GUARD_BREACHED,
     EventKind.STATE_REPAIRED,
     EventKind.PERSON_CHANGED,
+    EventKind.WAVE_RECOGNIZED,
 }
 RECENT = 6
 
@@ -256,11 +257,16 @@ def _recent(events: Sequence[Event]) -> Iterable[str]:
     for event in events:
         if event.event is EventKind.RUN_STARTED:
             yield from map(str, event.data.get("notes") or ())
-        elif event.event in NOTED and event.data.get("status") != Status.PASSED:
+        elif event.event in NOTED and not _is_usual(event):
             words = first_line(render_event(event))
             if words:
                 moment = parse_moment(event.ts)
                 yield f"{render_duration(_between(events[0].ts, moment)):>6}  {words}"
+
+
+def _is_usual(event: Event) -> bool:
+    """Whether it went as it should, which the cards tell."""
+    return event.data.get("status") == Status.PASSED or event.data.get("green") is True
 
 
 def _between(earlier: str, later: datetime | None) -> float:

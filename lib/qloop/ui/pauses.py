@@ -3,10 +3,11 @@
 import math
 from collections.abc import Iterable
 from datetime import datetime
+from typing import NamedTuple
 
 from qloop.state.likeness import AnyEvent
 from qloop.state.pauses import Pause, find_pauses
-from qloop.system.clock import render_duration
+from qloop.system.clock import parse_utc, render_duration
 
 CAUSES = {
     "usage_limit": "usage limit",
@@ -14,6 +15,33 @@ CAUSES = {
     "network": "its service is out of reach",
 }
 DAY_S = 86_400
+
+
+class PauseView(NamedTuple):
+    """A runner that gets no story for now."""
+
+    runner: str
+    cause: str
+    """`usage_limit`, `authentication`, `overload` or `network`."""
+    why: str
+    until: str | None
+    """None where a person must act."""
+
+
+def view_pauses(events: Iterable[AnyEvent], now_s: float) -> tuple[PauseView, ...]:
+    """The pauses that are on after *events*."""
+    pauses = find_pauses(events).values()
+    return tuple(
+        PauseView(runner=one.runner, cause=one.cause, why=one.why, until=one.until)
+        for one in pauses
+        if one.lasts(now_s)
+    )
+
+
+def render_view(view: PauseView, now_s: float) -> str:
+    """One pause of a status, as `render_pause` has it."""
+    until_s = parse_utc(view.until).timestamp() if view.until is not None else None
+    return render_pause(Pause(view.runner, view.cause, view.why, until_s), now_s)
 
 
 def render_pauses(events: Iterable[AnyEvent], now_s: float) -> tuple[str, ...]:

@@ -71,6 +71,7 @@ def render_event(event: Event) -> str:
         EventKind.STATE_REPAIRED: lambda: _repaired(event),
         EventKind.PERSON_CHANGED: lambda: _changed(event),
         EventKind.WAVE_ENDED: lambda: _wave_end(event),
+        EventKind.WAVE_RECOGNIZED: lambda: _recognized(event),
         EventKind.RUN_HANDED_OVER: lambda: _handed_over(event),
         EventKind.RUNNER_PAUSED: lambda: _paused(event),
         EventKind.RUNNER_RESUMED: lambda: f"{data.get('runner')} may work again",
@@ -155,6 +156,15 @@ def _changed(event: Event) -> str:
 def _wave_end(event: Event) -> str:
     told = event.data.get("disagreement")
     return f"{event.wave}: {told}" if told else f"{event.wave}: {event.data.get('signal')}"
+
+
+def _recognized(event: Event) -> str:
+    data = event.data
+    if data.get("text"):
+        text = str(data["text"])
+        return text if text.startswith(f"{event.wave} ") else f"{event.wave}: {text}"
+    took = render_duration(float(data.get("seconds") or 0))
+    return f"{event.wave}: all that landed holds ({data.get('checked')} commands, {took})"
 
 
 def _handed_over(event: Event) -> str:

@@ -206,6 +206,8 @@ def _finding(event: Event) -> str:
             return _repaired(data)
         case EventKind.WAVE_ENDED:
             return _text(data.get("disagreement"))
+        case EventKind.WAVE_RECOGNIZED:
+            return _text(data.get("text"))
         case EventKind.RUN_STARTED:
             return _text(data.get("notes"))
         case EventKind.GATE_ENDED if event.story is None and data.get("green") is False:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from qloop.plan.dag import Standing, blockers, standing
 from qloop.plan.values import Status
 from qloop.state.facts import EventKind
-from qloop.state.pauses import Pause, find_pauses
 from qloop.state.report import StoryReport, build_report
 from qloop.system.clock import render_duration
 from qloop.ui import console
 from qloop.ui.amounts import render_cost
 from qloop.ui.history import events_of_plan, first_line, parse_moment
-from qloop.ui.pauses import render_pause
+from qloop.ui.pauses import PauseView, render_view, view_pauses
+from qloop.ui.red_waves import RedWave, find_red_wave
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,17 +84,6 @@ class StoryView(NamedTuple):
     """The part of *cost_usd* that is a guess."""
 
 
-class PauseView(NamedTuple):
-    """A runner that gets no story for now."""
-
-    runner: str
-    cause: str
-    """`usage_limit`, `authentication`, `overload` or `network`."""
-    why: str
-    until: str | None
-    """None where a person must act."""
-
-
 class StatusView(NamedTuple):
     """A whole plan as it stands."""
 
@@ -105,6 +94,7 @@ class StatusView(NamedTuple):
     last_run: EndedView | None
     pauses: tuple[PauseView, ...]
     """Of the run that is on, or of one that is gone without an end."""
+    red_wave: RedWave | None
     branch: str
     line: LineView | None
     state: Standing
@@ -130,11 +120,8 @@ def build_status(
         run=holder if alive else None,
         interrupted=None if alive else holder,
         last_run=_last_end(told),
-        pauses=tuple(
-            PauseView(runner=one.runner, cause=one.cause, why=one.why, until=one.until)
-            for one in find_pauses(told).values()
-            if one.lasts(now.timestamp())
-        ),
+        pauses=view_pauses(told, now.timestamp()),
+        red_wave=find_red_wave(told),
         branch=plan.branch_name,
         line=line,
         state=standing(plan),
@@ -169,7 +156,8 @@ def headlines(view: StatusView, now: datetime) -> list[str]:
         lines.append(f"the line is {_commits(view.line.ahead)} ahead of {view.branch}")
     if view.line is not None and view.line.behind:
         lines.append(f"{view.branch} has {_commits(view.line.behind)} that the line has not")
-    lines += [_pause(one, now) for one in view.pauses]
+    lines += [render_view(one, now.timestamp()) for one in view.pauses]
+    lines += [view.red_wave.text] if view.red_wave is not None else []
     return [*lines, *_left_to_person(view)]
 
 
@@ -177,12 +165,6 @@ def count_words(counts: Mapping[str, int]) -> str:
     """Counts for people, without those that are zero."""
     words = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
     return ", ".join(words) or "no stories"
-
-
-def _pause(view: PauseView, now: datetime) -> str:
-    moment = parse_moment(view.until) if view.until is not None else None
-    until_s = moment.timestamp() if moment is not None else None
-    return render_pause(Pause(view.runner, view.cause, view.why, until_s), now.timestamp())
 
 
 def _left_to_person(view: StatusView) -> list[str]:
