@@ -47,6 +47,13 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         ),
     ),
     (
+        "Missions",
+        (
+            Entry("mission", "qloop.cli.mission", "Take a directive through all phases."),
+            Entry("answer", "qloop.cli.mission", "Answer a question that a mission waits for."),
+        ),
+    ),
+    (
         "Plan",
         (
             Entry("plan", "qloop.cli.plan", "Compile a requirements document to quantum.json."),
@@ -94,6 +101,7 @@ HIDDEN = (
     Entry("coordinator", "qloop.cli.run", "Run one wave; started by the driver."),
     Entry("recognizer", "qloop.cli.run", "Run all evidence again; started by the driver."),
     Entry("orchestrator", "qloop.cli.run", "Take a whole feature; started by the driver."),
+    Entry("phase", "qloop.cli.mission", "Coordinate one phase; started by a mission."),
     Entry(OVERVIEW, "qloop.cli.look", "Show where things stand."),
 )
 

@@ -3,9 +3,12 @@
 from qloop.plan.model import Json
 from qloop.plan.schema import plan_schema, render_schema
 
+PHASE = "phase-"
+"""How the names of the schemas of phase events begin."""
+
 
 def read_schema(name: str) -> str:
-    """The schema's text: `quantum`, `config`, `event`, `review` or `plan`."""
+    """The text of the schema of that name, one of those that `qloop schema` lists."""
     return render_schema(_schema(name))
 
 
@@ -26,4 +29,8 @@ def _schema(name: str) -> Json:
         from qloop.agents.plan_answer import plan_answer_schema
 
         return plan_answer_schema()
+    if name.startswith(PHASE):
+        from qloop.state.phase_events import phase_event_schema
+
+        return phase_event_schema(name.removeprefix(PHASE))
     return plan_schema()

@@ -13,7 +13,10 @@ PROMPTED = (
     *("implementer", "spec-reviewer", "quality-reviewer", "merge-resolver"),
     *("coordinator", "orchestrator", "planner"),
 )
-SCHEMAS = ("quantum", "config", "event", "review", "plan")
+SCHEMAS = (
+    *("config", "event", "plan", "quantum", "review"),
+    *("phase-complete", "phase-checkpoint", "phase-failure"),
+)
 
 
 @click.group("worktree")

@@ -30,10 +30,12 @@ from qloop.run.config_tables import (
     FileLimits,
     Gates,
     Number,
+    PhaseTable,
     RoleTable,
     some_time,
 )
 from qloop.run.conflicts import OnConflict, Regenerate
+from qloop.state.phases import PhaseName
 from qloop.system.errors import BadInput, Faults
 
 CONFIG_NAME = "qloop.toml"
@@ -102,6 +104,7 @@ class Config(BaseModel):
     )
     runners: dict[str, RunnerTable] = Field(default_factory=dict)
     roles: dict[str, RoleTable] = Field(default_factory=dict)
+    phases: dict[PhaseName, PhaseTable] = Field(default_factory=dict)
     limits: FileLimits = FileLimits()
     checks: Checks = Checks()
     gates: Gates = Gates()

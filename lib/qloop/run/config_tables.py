@@ -86,3 +86,16 @@ class RoleTable(BaseModel):
 
     runner: str | None = None
     model: str | None = None
+
+
+class PhaseTable(BaseModel):
+    """One `[phases.NAME]` table."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    command: str | None = Field(
+        default=None,
+        min_length=1,
+        description="A program that coordinates the phase: its order on standard input, activity "
+        "and exactly one event on standard output.",
+    )

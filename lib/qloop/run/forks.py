@@ -53,9 +53,9 @@ class Forks:
 
 
 @contextmanager
-def begin_run() -> Iterator[Forks]:
-    """A new run's id, and a server for it as long as it lasts."""
-    run_id = new_run_id()
+def begin_run(run_id: str | None = None) -> Iterator[Forks]:
+    """A run's id, a new one unless it is given, and a server for it as long as it lasts."""
+    run_id = run_id or new_run_id()
     forks = Forks(run_id, _start(run_id))
     try:
         yield forks

@@ -11,14 +11,21 @@ import psutil
 
 from qloop.repo.checkout import Repository
 from qloop.run import holder
+from qloop.run.known_missions import known_missions
 from qloop.system.errors import UsageWrong
+from qloop.system.identity import is_alive, parse_process_id
 
 
 def check_outside(repository: Repository, what: str) -> None:
     """Raise UsageWrong where *what* is asked for from inside an implementer's process tree."""
     found = holder.read_holder(holder.private_folder(repository))
     parents = psutil.Process().parents()
-    if _is_of_attempt(parents, found) or _is_below_driver(parents, found):
+    environments = _environments(parents)
+    if (
+        _is_of_attempt(environments, found)
+        or _is_below_driver(parents, found)
+        or _is_of_mission(environments, parents, repository)
+    ):
         raise UsageWrong(
             f"{what} is refused inside an implementer's process tree",
             where=str(Path.cwd()),
@@ -26,9 +33,9 @@ def check_outside(repository: Repository, what: str) -> None:
         )
 
 
-def _is_of_attempt(parents: list[psutil.Process], found: holder.Holder | None) -> bool:
+def _is_of_attempt(environments: list[dict[str, str]], found: holder.Holder | None) -> bool:
     """Whether this process or an ancestor has the variables of an attempt of this repository."""
-    run_ids = {env.get("QLOOP_RUN") for env in _environments(parents) if env.get("QLOOP_ATTEMPT")}
+    run_ids = {env.get("QLOOP_RUN") for env in environments if env.get("QLOOP_ATTEMPT")}
     return None in run_ids or (found is not None and found.run_id in run_ids)
 
 
@@ -37,6 +44,19 @@ def _is_below_driver(parents: list[psutil.Process], found: holder.Holder | None)
     if found is None or found.process is None or not found.alive:
         return False
     return any(process.pid == found.process.pid for process in parents)
+
+
+def _is_of_mission(
+    environments: list[dict[str, str]], parents: list[psutil.Process], repository: Repository
+) -> bool:
+    """Whether a mission of this repository started it, which starts nothing that is a person's."""
+    names = {env.get("QLOOP_RUN") for env in environments}
+    pids = {process.pid for process in parents}
+    for mission in known_missions(repository):
+        runs = parse_process_id(mission.process)
+        if not mission.run_ids.isdisjoint(names) or (runs and runs.pid in pids and is_alive(runs)):
+            return True
+    return False
 
 
 def _environments(parents: list[psutil.Process]) -> list[dict[str, str]]:

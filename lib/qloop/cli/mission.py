@@ -1,0 +1,122 @@
+"""Missions: `mission`, `answer`, and the phase coordinators that a mission spawns."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from qloop.cli.context import Dollars, json_option
+
+AUTONOMIES = ("autopilot", "guided", "hands-on")
+PHASES = ("RECON", "PLANNING", "EXECUTION", "REFINEMENT")
+
+intent_argument = click.argument("intent", required=False, metavar="[INTENT]")
+autonomy_option = click.option(
+    "--autonomy",
+    type=click.Choice(AUTONOMIES),
+    help="How much it asks: only where it must (autopilot), also for the plan and at the end of "
+    "phases (guided), also after each wave (hands-on).  [default: asked, else guided]",
+)
+budget_option = click.option(
+    "--budget",
+    "limit_usd",
+    type=Dollars(),
+    metavar="USD",
+    help="What the mission's agents may cost together.  [default: no limit]",
+)
+
+
+@click.group("mission")
+def mission() -> None:
+    """Take a directive through RECON, PLANNING, EXECUTION and REFINEMENT."""
+
+
+@mission.command("new")
+@click.argument("text", required=False)
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take the directive from a document; one with stories is the plan's.",
+)
+@autonomy_option
+@budget_option
+@click.option(
+    "--skip",
+    "skips",
+    multiple=True,
+    type=click.Choice(PHASES, case_sensitive=False),
+    help="A phase that is not wanted; EXECUTION always is.",
+)
+@click.option(
+    "--constraint", "constraints", multiple=True, metavar="TEXT", help="What all must keep to."
+)
+@json_option
+def new(text: str | None, source: Path | None, **wishes: Any) -> int:
+    """Begin a mission: an intent's folder and its state; nothing runs yet."""
+    from qloop.cli.missions import begin_mission
+
+    if (text is None) == (source is None):
+        raise click.UsageError("give the directive as TEXT, or a document by --from FILE")
+    return begin_mission(text, source, **wishes)
+
+
+@mission.command("run")
+@intent_argument
+@click.option("--non-interactive", is_flag=True, help="Never ask; leave questions open.")
+def run(intent: str | None, non_interactive: bool) -> int:
+    """Run the mission (default: the active one) to its end or to a question."""
+    from qloop.cli.missions import run_here
+
+    return run_here(intent, ask=not non_interactive)
+
+
+@mission.command("resume")
+@intent_argument
+@click.option("--non-interactive", is_flag=True, help="Never ask; leave questions open.")
+def resume(intent: str | None, non_interactive: bool) -> int:
+    """Go on with a mission that was stopped, killed, or had a question."""
+    from qloop.cli.missions import run_here
+
+    return run_here(intent, ask=not non_interactive, must_be_begun=True)
+
+
+@mission.command("status")
+@intent_argument
+@json_option
+def status(intent: str | None, as_json: bool) -> int:
+    """Show where a mission stands."""
+    from qloop.cli.missions import show_mission
+
+    return show_mission(intent, as_json=as_json)
+
+
+@mission.command("abandon")
+@intent_argument
+def abandon(intent: str | None) -> int:
+    """End a mission for good; what has landed and all that was kept stays."""
+    from qloop.cli.missions import abandon_here
+
+    return abandon_here(intent)
+
+
+@click.command("answer")
+@click.argument("checkpoint")
+@click.argument("option")
+@click.option("--note", default="", help="What the next coordinator is to know besides.")
+def answer(checkpoint: str, option: str, note: str) -> int:
+    """Answer the question of a checkpoint; only a person can."""
+    from qloop.cli.missions import answer_here
+
+    return answer_here(checkpoint, option, note)
+
+
+@click.command("phase", hidden=True)
+@click.argument("phase", type=click.Choice(PHASES))
+@click.option("--intent", "folder", required=True, help="The intent's folder.")
+def phase(phase: str, folder: str) -> int:  # noqa: ARG001 -- for people who look at processes
+    """Coordinate one phase; started by a mission."""
+    from qloop.cli.missions import coordinate_here
+
+    return coordinate_here()

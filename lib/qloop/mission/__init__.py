@@ -1,0 +1,1 @@
+"""Missions: phases and their coordinators, checkpoints, budget, intents."""

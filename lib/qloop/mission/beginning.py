@@ -1,0 +1,93 @@
+"""Beginning a mission: an intent with its folder, triage, and the first state.
+
+Errors: those of reading the document, and UsageWrong for a directive without words.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from qloop.mission.direct_plan import has_stories
+from qloop.mission.records import MissionRecords
+from qloop.mission.sizing import size_up
+from qloop.repo.checkout import Repository
+from qloop.repo.exclude import ensure_excluded
+from qloop.repo.settings import read_settings
+from qloop.run.config import Config
+from qloop.run.holder import private_folder
+from qloop.run.planning import path_in_plan, read_text
+from qloop.state.intent import Intent
+from qloop.state.intents import create_intent, intents_folder
+from qloop.state.mission import Mission, Triage
+from qloop.state.phases import Autonomy, PhaseName
+from qloop.system.clock import utc_now
+from qloop.system.errors import UsageWrong
+from qloop.system.files import write_atomic
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person wants of a mission."""
+
+    autonomy: Autonomy
+    limit_usd: float | None = None
+    is_quick: bool = False
+    skips: tuple[PhaseName, ...] = ()
+    constraints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """What is wanted, and the document that says so, if one does."""
+
+    text: str
+    source: Path | None = None
+
+
+def read_directive(text: str | None, source: Path | None) -> Directive:
+    """The directive as given, or a document's text. Raises InputMissing, BadInput."""
+    return Directive(text or "") if source is None else Directive(read_text(source), source)
+
+
+def triage_of(repository: Repository, directive: Directive) -> Triage:
+    """How large it looks."""
+    return size_up(repository, directive.text)
+
+
+def begin(
+    repository: Repository, config: Config, directive: Directive, wishes: Wishes, triage: Triage
+) -> tuple[MissionRecords, Mission]:
+    """Make the intent and its first state, and make it the active mission."""
+    if PhaseName.EXECUTION in wishes.skips:
+        raise UsageWrong("EXECUTION is never skipped", fix="leave out --skip EXECUTION")
+    private = private_folder(repository)
+    ensure_excluded(repository, repository.root / "quantum.json")
+    intent = _make_intent(repository, config, directive)
+    now = utc_now()
+    mission = Mission(
+        id=intent.id,
+        slug=intent.slug,
+        directive=directive.text.strip() if directive.source is None else intent.title,
+        source=str(directive.source) if directive.source else None,
+        autonomy=wishes.autonomy,
+        is_quick=wishes.is_quick,
+        triage=triage,
+        started_at=now,
+        updated_at=now,
+        constraints=wishes.constraints,
+        limit_usd=wishes.limit_usd,
+        skips=wishes.skips,
+    )
+    records = MissionRecords(private, intent.folder)
+    records.begin(mission)
+    return records, mission
+
+
+def _make_intent(repository: Repository, config: Config, directive: Directive) -> Intent:
+    source = directive.source
+    author = read_settings(repository).name
+    sources = () if source is None else (path_in_plan(source, repository.root),)
+    root = intents_folder(repository.root, config.intents_root)
+    intent = create_intent(root, directive.text, author=author, sources=sources)
+    if source is not None and has_stories(directive.text):
+        write_atomic(intent.folder / "spec.md", directive.text.encode())
+    return intent

@@ -1,0 +1,51 @@
+"""A plan that needs no planner: of a document with stories, or one story for the whole directive.
+
+Errors: Faults for stories that cannot be a plan.
+"""
+
+from pathlib import Path
+
+from qloop.plan.model import Json
+from qloop.plan.prd import compile_prd
+from qloop.run.planning import path_in_plan
+from qloop.system.clock import utc_now
+from qloop.system.errors import QloopError
+from qloop.system.files import read_optional, write_atomic
+
+ONLY_STORY = "US-001"
+
+
+def plan_of_directive(folder: Path, root: Path, directive: str) -> Json:
+    """The plan of an intent's document, which is made of the directive where it is missing."""
+    spec = folder / "spec.md"
+    data = read_optional(spec)
+    text = spec_of(directive) if data is None else data.decode("utf-8-sig")
+    if data is None:
+        write_atomic(spec, text.encode())
+    made = compile_prd(text, path=path_in_plan(spec, root), now=utc_now())
+    if "branchName" not in text.partition("\n---")[0]:
+        made["branchName"] = f"ql/{folder.name}"
+    return made
+
+
+def spec_of(directive: str) -> str:
+    """A document with one story, which is the directive."""
+    title = title_of(directive)
+    body = directive.strip()
+    return f"# {title}\n\n{body}\n\n## {ONLY_STORY}: {title}\n\n{body}\n"
+
+
+def title_of(directive: str) -> str:
+    """The directive's first line, without its marks, at most 72 characters."""
+    lines = directive.strip().splitlines() or [""]
+    line = lines[0].strip("# ").strip()
+    return line if len(line) <= 72 else f"{line[:71].rstrip()}…"
+
+
+def has_stories(text: str) -> bool:
+    """Whether a document has stories that can be compiled."""
+    try:
+        compile_prd(text, path="", now=utc_now())
+    except QloopError:
+        return False
+    return True

@@ -1,0 +1,227 @@
+"""The mission process: it spawns phase coordinators, one at a time, and nothing else.
+
+It owns the mission's state, budget, questions and warmth, reads no source and starts no agent.
+Errors: RepositoryBusy where another process runs the mission; those of its state.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from qloop.mission import flow
+from qloop.mission.budget import find_budget_question
+from qloop.mission.choosing import PhaseChoice, choose_phase
+from qloop.mission.phase_call import PhaseCall
+from qloop.mission.phase_order import make_order
+from qloop.mission.records import MissionRecords, activate
+from qloop.repo.checkout import Repository
+from qloop.run.config import load_config
+from qloop.run.forks import new_run_id
+from qloop.run.recover import end_processes
+from qloop.state.journal import Journal
+from qloop.state.mission import Answer, Checkpoint, Mission, MissionStatus
+from qloop.state.phase_events import PhaseEvent
+from qloop.state.phases import PhaseName, PhaseStatus
+from qloop.system.clock import utc_now
+from qloop.system.errors import RepositoryBusy
+from qloop.system.files import Held, open_locked
+from qloop.system.identity import ProcessId, is_alive, parse_process_id, this_process
+from qloop.system.interrupts import Interrupts
+from qloop.system.tree import become_subreaper
+
+LOCK = "mission.lock"
+LOCK_WAIT_S = 60.0
+LOOK_EVERY_S = 0.1
+
+Ask = Callable[[Checkpoint], Answer | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Whoever started the mission."""
+
+    say: Callable[[str], None]
+    ask: Ask | None
+    """Asks at the terminal; None where nobody is there."""
+
+
+def run_mission(repository: Repository, records: MissionRecords, person: Person) -> Mission:
+    """Take the mission as far as it goes: to its end, a question, or an interrupt."""
+    become_subreaper()
+    with ExitStack() as undo:
+        lock = take_mission_lock(records, person.say)
+        undo.callback(os.close, lock)
+        activate(records.private, records.folder)
+        interrupts = Interrupts()
+        undo.callback(interrupts.close)
+        loop = MissionLoop(repository, records, person, interrupts, lock)
+        return loop.run()
+
+
+def take_mission_lock(records: MissionRecords, say: Callable[[str], None]) -> int:
+    """The lock of a mission, once the coordinators of a dead one are gone.
+
+    Raises RepositoryBusy where a living process runs it.
+    """
+    waited = 0.0
+    while True:
+        try:
+            return open_locked(records.folder / LOCK, wait=False)
+        except Held:
+            mission = records.read()
+        runs = parse_process_id(mission.process)
+        if (runs is not None and is_alive(runs)) or waited > LOCK_WAIT_S:
+            raise RepositoryBusy(
+                f"mission {mission.id} is being run by process {runs.pid if runs else '?'}",
+                where=str(records.folder),
+                fix="wait for it, or look at it: qloop mission status",
+            )
+        if not waited:
+            say("waiting for a phase coordinator that lost its mission to end")
+        time.sleep(LOOK_EVERY_S)
+        waited += LOOK_EVERY_S
+
+
+@dataclass(slots=True)
+class MissionLoop:
+    """A mission at work."""
+
+    repository: Repository
+    records: MissionRecords
+    person: Person
+    interrupts: Interrupts
+    lock: int
+
+    def run(self) -> Mission:
+        """Step by step, until there is nothing that it may do."""
+        self._clear_dead()
+        own = this_process().to_json()
+        self.records.change(lambda m: m.model_copy(update={"process": own, **_active(m)}))
+        try:
+            while self._step():
+                pass
+        finally:
+            mission = self.records.change(_leave)
+        return mission
+
+    def _step(self) -> bool:
+        """Do what is due; False where the mission stands still or is over."""
+        mission = self.records.read()
+        if mission.status.is_over or self.interrupts.count:
+            return False
+        match flow.next_step(mission):
+            case flow.Ask(checkpoint):
+                return self._ask(checkpoint)
+            case flow.Finish():
+                self.records.change(_finish)
+                return False
+            case flow.Start(phase):
+                return self._begin(mission, phase)
+
+    def _ask(self, checkpoint: Checkpoint) -> bool:
+        answer = None if self.person.ask is None else self.person.ask(checkpoint)
+        if answer is None:
+            return False
+        self.records.change(lambda m: answer_checkpoint(m, checkpoint.id, answer))
+        return True
+
+    def _begin(self, mission: Mission, phase: PhaseName) -> bool:
+        if mission.phase(phase).spawns == 0:
+            choice = choose_phase(self.repository, mission, phase)
+            if not choice.runs:
+                self._skip(choice)
+                return True
+        asked = find_budget_question(mission, phase, self.records.spent_usd(mission))
+        if asked is not None:
+            self.records.change(lambda m: asked.put(m, utc_now()))
+            self.person.say(asked.text)
+            return True
+        event, seconds = self._coordinate(mission, phase)
+        if self.interrupts.count:
+            return False
+        self.records.change(lambda m: flow.take_event(m, event, seconds, utc_now()))
+        self._tell_end(phase)
+        return True
+
+    def _skip(self, choice: PhaseChoice) -> None:
+        self.person.say(f"{choice.phase} skipped: {choice.reason}")
+        self.records.change(lambda m: flow.skip_phase(m, choice.phase, choice.reason))
+
+    def _coordinate(self, mission: Mission, phase: PhaseName) -> tuple[PhaseEvent, float]:
+        """Let a fresh coordinator do the phase."""
+        begin = "r-" if phase is PhaseName.EXECUTION else "p-"
+        run_id = new_run_id(begin)
+        spent = self.records.spent_usd(mission)
+        order = make_order(mission, phase, str(self.records.folder), run_id, spent)
+        spawns = mission.phase(phase).spawns + 1
+        table = load_config(self.repository.root).phases.get(phase)
+        call = PhaseCall(
+            order,
+            None if table is None else table.command,
+            self.lock,
+            self.records.folder / "logs" / f"{phase.lower()}-{spawns:03d}.log",
+            self._say_below,
+            self.interrupts,
+        )
+
+        run = mission.phase(phase)
+        started = run.model_copy(
+            update={
+                "status": PhaseStatus.IN_PROGRESS,
+                "spawns": spawns,
+                "spawn_id": f"phase-{phase.lower()}-{spawns:03d}",
+                "run_ids": (*run.run_ids, run_id),
+                "spawned_at": utc_now(),
+            }
+        )
+        self.records.change(lambda m: flow.begin_phase(m, started))
+
+        def note(process: ProcessId | None) -> None:
+            known = started.model_copy(update={"process": process and process.to_json()})
+            self.records.change(lambda m: m.with_phase(known))
+
+        self.person.say(f"{phase}: coordinator {spawns} started")
+        event, seconds = call.run(note)
+        self._end_leftovers(run_id)
+        return event, seconds
+
+    def _say_below(self, text: str) -> None:
+        self.person.say(f"  {text}")
+
+    def _tell_end(self, phase: PhaseName) -> None:
+        run = self.records.read().phase(phase)
+        self.person.say(f"{phase} {run.status}: {run.note}")
+
+    def _end_leftovers(self, run_id: str) -> None:
+        """A coordinator that died may have left agents at work."""
+        end_processes(Journal(self.records.journal, run_id), run_id)
+
+    def _clear_dead(self) -> None:
+        for run in self.records.read().phases:
+            if run.status is PhaseStatus.IN_PROGRESS and run.run_ids:
+                self._end_leftovers(run.run_ids[-1])
+
+
+def answer_checkpoint(mission: Mission, checkpoint_id: str, answer: Answer) -> Mission:
+    """The mission with a question answered, once."""
+    found = next((one for one in mission.checkpoints if one.id == checkpoint_id), None)
+    if found is None or found.answer is not None:
+        return mission
+    return flow.take_answer(mission, found, answer)
+
+
+def _active(mission: Mission) -> dict[str, MissionStatus]:
+    waits = mission.open_checkpoint is not None or mission.status.is_over
+    return {} if waits else {"status": MissionStatus.ACTIVE}
+
+
+def _finish(mission: Mission) -> Mission:
+    return mission.model_copy(update={"status": MissionStatus.COMPLETED})
+
+
+def _leave(mission: Mission) -> Mission:
+    stopped = mission.status is MissionStatus.ACTIVE
+    update = {"process": None, **({"status": MissionStatus.INTERRUPTED} if stopped else {})}
+    return mission.model_copy(update=update)

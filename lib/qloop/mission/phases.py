@@ -1,0 +1,49 @@
+"""What each phase is there for: its objectives, its roster, what it leaves behind."""
+
+from dataclasses import dataclass
+
+from qloop.state.phases import PhaseName
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseConfig:
+    """A phase as its coordinator is told of it."""
+
+    objectives: tuple[str, ...]
+    agents: tuple[str, ...]
+    """The roles of its roster."""
+    output: tuple[str, ...]
+    """What must be there when it is complete, in the intent's folder."""
+    execution_model: str | None = None
+
+
+PHASES = {
+    PhaseName.RECON: PhaseConfig(
+        objectives=("understand the repository's structure", "identify its conventions"),
+        agents=("scout",),
+        output=("recon/RECON_REPORT.md", "recon/ARCHITECTURE.md"),
+    ),
+    PhaseName.PLANNING: PhaseConfig(
+        objectives=("enhance the directive", "make a plan that can be carried out side by side"),
+        agents=("upscaler", "planner"),
+        output=("spec.md", "quantum.json", "plans/EXECUTION_DAG.md", "plans/blocks"),
+    ),
+    PhaseName.EXECUTION: PhaseConfig(
+        objectives=("carry out every story", "verify each", "handle failures and retries"),
+        agents=("implementer", "recognizer"),
+        output=("execution/summaries",),
+        execution_model="DAG",
+    ),
+    PhaseName.REFINEMENT: PhaseConfig(
+        objectives=("inspect what people see", "try every flow", "say what to improve"),
+        agents=("visual-inspector", "e2e-exerciser", "persona-simulator", "refinement-synth"),
+        output=("refinement/REFINEMENT_PLAN.md",),
+    ),
+}
+ORDER = tuple(PhaseName)
+
+
+def after(phase: PhaseName) -> PhaseName | None:
+    """The phase that follows."""
+    place = ORDER.index(phase) + 1
+    return ORDER[place] if place < len(ORDER) else None

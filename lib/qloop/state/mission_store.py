@@ -1,0 +1,60 @@
+"""The state of a mission on disk: `state.json`, changed under a lock, replaced whole.
+
+Errors: InputMissing where there is no mission, BadInput for a state that cannot be read.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from qloop.state.mission import Mission
+from qloop.system.clock import utc_now
+from qloop.system.errors import BadInput, InputMissing
+from qloop.system.files import locked, read_optional, write_atomic
+
+STATE = "state.json"
+STATE_LOCK = "state.lock"
+
+
+def read_mission(folder: Path) -> Mission:
+    """The mission of an intent's folder."""
+    path = folder / STATE
+    data = read_optional(path)
+    if data is None:
+        raise InputMissing(
+            "no mission was begun for this intent",
+            where=str(folder),
+            fix="begin one: qloop mission new TEXT",
+        )
+    try:
+        return Mission.model_validate_json(data)
+    except ValidationError as exc:
+        fault = exc.errors()[0]
+        place = ".".join(str(part) for part in fault["loc"])
+        raise BadInput(
+            f"the mission's state cannot be used: {place or 'it'}: {fault['msg']}",
+            where=str(path),
+            fix="put back what was there, or begin a new mission: qloop mission new",
+        ) from exc
+
+
+def write_mission(folder: Path, mission: Mission) -> None:
+    """Put the first state of a mission into its folder."""
+    with locked(folder / STATE_LOCK):
+        _write(folder, mission)
+
+
+def change_mission(folder: Path, change: Callable[[Mission], Mission]) -> Mission:
+    """Change the state in one step, whoever else changes it, and return what it is now."""
+    with locked(folder / STATE_LOCK):
+        before = read_mission(folder)
+        after = change(before)
+        if after is not before:
+            after = after.model_copy(update={"updated_at": utc_now()})
+            _write(folder, after)
+        return after
+
+
+def _write(folder: Path, mission: Mission) -> None:
+    write_atomic(folder / STATE, (mission.model_dump_json(indent=2) + "\n").encode())

@@ -1,0 +1,191 @@
+"""Missions from outside: phases by fresh coordinators, questions, answers, crashes."""
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from world import Ran, World
+
+PRD = """# Tea site
+
+A site about tea.
+
+## US-001: The page
+
+**Runner:** shell
+
+```sh run
+echo tea > tea.txt
+```
+
+```sh verify
+grep -q tea tea.txt
+```
+"""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """A repository with a document of one story."""
+    made = World(tmp_path)
+    made.configure()
+    made.repo.commit("prd", {"prd.md": PRD})
+    return made
+
+
+def begin(world: World, *words: str) -> Path:
+    """Begin a mission of the document; its folder."""
+    ran = world.qloop("mission", "new", "--from", "prd.md", "--json", *words)
+    assert ran.code == 0, ran.err
+    return Path(json.loads(ran.out)["folder"])
+
+
+def status(world: World) -> dict[str, Any]:
+    """What `mission status --json` says."""
+    value: dict[str, Any] = json.loads(world.qloop("mission", "status", "--json").out)
+    return value
+
+
+def landed(world: World) -> list[str]:
+    """Subjects on the mission's feature branch that are not on main."""
+    return world.repo.git("log", "--format=%s", "main..ql/1--tea-site").splitlines()
+
+
+def coordinator(world: World, phase: str, command: str) -> None:
+    """Let a program of the person's own coordinate a phase."""
+    world.configure(f"[phases.{phase}]\ncommand = {json.dumps(command)}")
+
+
+def test_an_autopilot_mission_lands_its_plan_without_a_question(world: World) -> None:
+    """RECON, PLANNING, EXECUTION and what follows are done by coordinators of their own."""
+    folder = begin(world, "--autonomy", "autopilot")
+
+    ran = world.qloop("mission", "run")
+
+    assert ran.code == 0, ran.err
+    assert landed(world) == ["US-001: The page"]
+    known = status(world)
+    assert known["status"] == "completed"
+    assert {run["status"] for run in known["phases"]} <= {"complete", "skipped"}
+    assert "EXECUTION" in (folder / "STATE.md").read_text("utf-8")
+    assert not (world.path / "quantum.json").exists()
+
+
+def test_a_guided_mission_asks_and_goes_on_by_the_answer(world: World) -> None:
+    """The plan waits for a person; a fresh coordinator of the same phase takes the answer."""
+    begin(world, "--autonomy", "guided", "--skip", "RECON", "--skip", "REFINEMENT")
+
+    asked = world.qloop("mission", "run")
+
+    assert asked.code == 3
+    assert "cp-1-1" in asked.err
+    assert world.qloop("answer", "cp-1-1", "no-such").code == 65
+    assert world.qloop("answer", "cp-1-1", "approve").code == 0
+    assert world.qloop("answer", "cp-1-1", "approve").code == 65
+    again = world.qloop("mission", "resume")
+    assert again.code == 3  # the end of EXECUTION
+    assert landed(world) == ["US-001: The page"]
+    assert world.qloop("answer", "cp-1-2", "go-on").code == 0
+    assert world.qloop("mission", "resume").code == 0
+    planning = next(run for run in status(world)["phases"] if run["phase"] == "PLANNING")
+    assert planning["spawns"] == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("cat > /dev/null & exit 0", "missing_event"),
+        ("echo hello", "malformed_event"),
+        ('echo \'{"event": "phase.complete", "phase_id": "RECON"}\'', "malformed_event"),
+        (
+            'for i in 1 2; do echo \'{"event": "phase.complete", "phase_id": "RECON", '
+            '"summary": "s"}\'; done',
+            "doubled_event",
+        ),
+        ("kill -9 $$", "crash"),
+    ],
+)
+def test_what_is_not_one_whole_event_is_a_failure_with_a_reason(
+    world: World, command: str, kind: str
+) -> None:
+    """The person is asked how to go on, and can have the phase tried again."""
+    coordinator(world, "RECON", command)
+    begin(world, "--autonomy", "autopilot")
+
+    ran = world.qloop("mission", "run")
+
+    assert ran.code == 3
+    known = status(world)
+    assert known["phases"][0]["failure_type"] == kind
+    assert known["phases"][0]["note"]
+    options = [option["id"] for option in known["checkpoints"][0]["options"]]
+    assert options == ["retry", "abandon"]
+    assert not landed_branch(world)
+
+
+def landed_branch(world: World) -> bool:
+    """Whether the mission's feature branch is there."""
+    return bool(world.repo.git("branch", "--list", "ql/1--tea-site").strip())
+
+
+def test_a_coordinator_of_ones_own_is_told_of_the_mission(world: World) -> None:
+    """Directive, autonomy, budget and what was learned go down; its event comes up."""
+    event = {
+        "event": "phase.complete",
+        "phase_id": "RECON",
+        "summary": "seen",
+        "warmth": {"patterns": ["tabs"], "gotchas": [], "user_preferences": []},
+    }
+    coordinator(world, "RECON", f"head -1 > order.json; echo '{json.dumps(event)}'")
+    begin(world, "--autonomy", "autopilot", "--budget", "5", "--constraint", "no network")
+
+    assert world.qloop("mission", "run").code == 0
+
+    order = json.loads((world.path / "order.json").read_text("utf-8"))
+    context = order["mission_context"]
+    assert context["autonomy"] == "AUTOPILOT"
+    assert context["budget"] == {"remaining": 5.0, "limit": 5.0}
+    assert context["constraints"] == ["no network"]
+    assert status(world)["warmth"]["patterns"] == ["tabs"]
+
+
+@pytest.mark.parametrize("phase", ["RECON", "PLANNING", "EXECUTION", "REFINEMENT"])
+def test_a_mission_killed_in_any_phase_goes_on_there(world: World, phase: str) -> None:
+    """The mission process and its coordinator are killed at once; the next one takes it up."""
+    held = world.flags / "held"
+    real = 'exec "$QLOOP_TEST" -P -m qloop phase ' + phase + ' --intent "$QLOOP_INTENT_DIR"'
+    wait = f"test -e '{held}' && {real} || {{ touch '{held}'; kill -9 $PPID; kill -9 $$; }}"
+    coordinator(world, phase, wait)
+    begin(world, "--autonomy", "autopilot")
+    python = {"QLOOP_TEST": os.sys.executable}  # type: ignore[attr-defined]
+
+    killed = world.qloop("mission", "run", **python)
+
+    assert killed.code == -signal.SIGKILL
+    again: Ran = world.qloop("mission", "resume", **python)
+    assert again.code == 0, again.err
+    known = {run["phase"]: run for run in status(world)["phases"]}
+    assert known[phase]["spawns"] == 2
+    assert landed(world) == ["US-001: The page"]
+
+
+def test_answers_are_refused_to_what_a_mission_started(world: World) -> None:
+    """A coordinator, and whatever it starts, cannot answer for the person."""
+    coordinator(
+        world,
+        "PLANNING",
+        'qloop() { "$QLOOP_TEST" -P -m qloop "$@"; }; '
+        "qloop answer cp-1-1 go-on 2> refused.txt; echo $? > code.txt",
+    )
+    begin(world, "--autonomy", "guided")
+    python = {"QLOOP_TEST": os.sys.executable}  # type: ignore[attr-defined]
+    assert world.qloop("mission", "run").code == 3
+    assert world.qloop("answer", "cp-1-1", "go-on").code == 0
+
+    world.qloop("mission", "resume", **python)
+
+    assert (world.path / "code.txt").read_text("utf-8").strip() == "64"
