@@ -24,6 +24,7 @@ from pydantic import (
 from qloop.agents.manifest import Manifest, Permissions, RunnerTable
 from qloop.agents.roles import role_names
 from qloop.agents.shipped import load_shipped
+from qloop.run.config_refinement import Refinement
 from qloop.run.config_tables import (
     Checks,
     Duration,
@@ -108,6 +109,7 @@ class Config(BaseModel):
     limits: FileLimits = FileLimits()
     checks: Checks = Checks()
     gates: Gates = Gates()
+    refinement: Refinement = Refinement()
 
     @model_validator(mode="after")
     def _names_models_once(self) -> Self:
