@@ -13,8 +13,7 @@ from typing import Any
 from qloop.agents.manifest import Manifest
 from qloop.plan.model import Json
 from qloop.repo.breach import find_changes, keep_and_undo
-from qloop.repo.checkout import Repository, check_git_version, head_commit
-from qloop.repo.line import read_tips
+from qloop.repo.checkout import Repository, check_git_version
 from qloop.repo.marks import agent_git_environment
 from qloop.repo.names import attempt_id, review_name, workspace_base
 from qloop.repo.person import Snapshot, take_snapshot
@@ -26,8 +25,9 @@ from qloop.run import holder
 from qloop.run.config import Config
 from qloop.run.desk import Desk
 from qloop.run.opening import succeed
-from qloop.run.orders import Dispatch, Limits, Place, Terms
+from qloop.run.orders import Dispatch
 from qloop.run.planner_brief import PLANNER
+from qloop.run.unlanding import commit_to_see, unlanding_terms
 from qloop.state.journal import EventKind, Journal
 from qloop.system.cancel import Cancel
 
@@ -104,7 +104,8 @@ def planner_desk(
     commit.
     """
     settings = read_settings(repository)
-    terms = _terms(repository, config, journal.run_id, settings, former)
+    branch = "" if former is None else str(former["branchName"])
+    terms = unlanding_terms(repository, config, journal.run_id, settings, branch)
     name = attempt_id(PLANNER, 1, secrets.token_hex(4))
     nobody = Dispatch(
         story="",
@@ -115,7 +116,7 @@ def planner_desk(
         timeout_s=config.timeout,
         slot=0,
     )
-    start = _start(repository, terms.place.branch)
+    start = commit_to_see(repository, branch)
     with review_tree(repository, settings, Path(terms.place.base), name, start) as checkout:
         desk = PlannerDesk(terms, "", nobody, checkout, _emit(journal), cancel)
         desk.logs.mkdir(parents=True, exist_ok=True)
@@ -127,44 +128,6 @@ def _clear_dead(repository: Repository) -> None:
     for workspace in find_workspaces(repository):
         if workspace.name.startswith(review_name(f"{PLANNER}.")):
             remove_workspace(workspace)
-
-
-def _start(repository: Repository, branch: str) -> str:
-    tips = read_tips(repository, branch) if branch else None
-    return (tips and (tips.line or tips.branch)) or head_commit(repository)
-
-
-def _terms(
-    repository: Repository,
-    config: Config,
-    run_id: str,
-    settings: PersonSettings,
-    former: Json | None,
-) -> Terms:
-    place = Place(
-        root=str(repository.root),
-        git_dir=str(repository.git_dir),
-        private=str(holder.private_folder(repository)),
-        base=str(workspace_base(config.worktree_root, repository)),
-        quantum="",
-        prd=None,
-        branch="" if former is None else str(former["branchName"]),
-    )
-    limits = Limits(
-        gate_timeout_s=config.gate_timeout,
-        stale_after_s=config.stale_after,
-        log_bytes=config.limits.log_bytes,
-        file_bytes=config.limits.file_bytes,
-        run_usd=config.limits.budget_usd,
-    )
-    return Terms(
-        run_id=run_id,
-        lease="",  # nothing of a planner's ever lands
-        place=place,
-        limits=limits,
-        settings=settings.to_dict(),
-        env_pass=config.env_pass,
-    )
 
 
 def _emit(journal: Journal) -> Callable[..., None]:
