@@ -419,6 +419,9 @@ def test_a_claim_to_have_failed_is_a_claim(printed: str) -> None:
         "error: 3 tests failed",
         "AssertionError: 429 != 200 once the service said Too Many",
         "fatal: Authentication failed for 'https://example.invalid/x.git'",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'tea.txt'",
+        "ModuleNotFoundError: No module named 'tea'",
+        "Error: NameNotFoundError while the page is made",
     ],
 )
 def test_prose_and_errors_of_tools_at_the_end_of_a_failed_call_are_its_own(line: str) -> None:

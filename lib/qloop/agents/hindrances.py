@@ -93,7 +93,7 @@ RULES = (
         Cause.NETWORK,
         "connection_failed connection_error network_error apiconnectionerror api_timeout",
         (),
-        r"ECONN(?:RESET|REFUSED|ABORTED)|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH",
+        r"\bE(?:CONN(?:RESET|REFUSED|ABORTED)|NOTFOUND|AI_AGAIN|TIMEDOUT|HOSTUNREACH|NETUNREACH)\b",
         r"fetch failed|socket hang up|connection ?(?:error|dropped|refused|reset|closed|aborted)",
         r"could not (?:connect|resolve)|(?:request|connection) timed out|network (?:error|is)",
         r"getaddrinfo|name resolution|stream disconnected|error sending request",
