@@ -91,6 +91,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("guard", "qloop.cli.tools", "Check that HEAD still descends from a commit."),
             Entry("signal", "qloop.cli.tools", "Read the signal in an agent's output."),
             Entry("prompt", "qloop.cli.tools", "Print what an agent would be told of a story."),
+            Entry("preamble", "qloop.cli.intent", "Print what an intent's agents are told first."),
             Entry("schema", "qloop.cli.tools", "Print the JSON Schemas of qloop's files."),
             Entry("completion", "qloop.cli.tools", "Print the set-up of a shell's completion."),
         ),

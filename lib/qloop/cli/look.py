@@ -64,6 +64,7 @@ def watch(quantum: Path | None) -> int:
 
 
 @click.command("report")
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -74,22 +75,35 @@ def watch(quantum: Path | None) -> int:
     "--format",
     "form",
     type=click.Choice(["html", "markdown", "timeline"]),
-    default="html",
-    show_default=True,
-    help="A page, the same as Markdown, or the picture of a run's attempts alone, as SVG.",
+    help="A page, the same as Markdown, or a run's attempts as an SVG picture.  [default: html]",
 )
 @click.option("--run", metavar="ID", help="Tell of this run only.  [default: all of the plan's]")
+@click.option("--role", metavar="ROLE", help="With DIR: account for this role's work.")
+@click.option(
+    "--authored",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="With DIR: what the agent said at its end (`-`: standard input), taken where it can be.",
+)
 @quantum_option
-def report(out: Path | None, form: Any, run: str | None, quantum: Path | None) -> int:
+def report(folder: Path | None, role: str | None, authored: Path | None, **page: Any) -> int:
     """Write what became of the plan to one file, and print the file's path.
 
     It holds the outcome, the graph of stories, a timeline of attempts, and for each story what
     changed, the evidence, every attempt and why it failed. It stands alone: nothing is loaded from
     anywhere, so it can be sent to others. It may quote what agents and checks printed.
+
+    With an intent's folder, DIR, it prints instead the completion report of a role: the agent's
+    own where --authored has a usable one, else one made from the folder's files. The exit code
+    is 1 where the role's work is not done.
     """
+    if folder is not None or role is not None or authored is not None:
+        from qloop.cli.accounting import report_of_role
+
+        return report_of_role(folder, role, authored, page)
     from qloop.cli.reporting import report_here
 
-    return report_here(quantum, out, form, run)
+    return report_here(page["quantum"], page["out"], page["form"] or "html", page["run"])
 
 
 @click.command("budget")

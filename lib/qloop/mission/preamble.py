@@ -1,0 +1,38 @@
+"""What every agent that works on an intent is told first: where the intent stands, and the rules.
+
+A function of the intent's folder: no clock, no network, no chance, and the same bytes wherever
+the folder lies.
+"""
+
+from pathlib import Path
+
+from qloop.mission.completion import report_contract
+from qloop.mission.standing import read_standing
+
+OPENING = "=== qloop preamble ==="
+CLOSING = "=== end of preamble ==="
+HONOURING = (
+    "You work on this intent, in this stage, and on nothing else. Write only the lifecycle files\n"
+    "that your role hands over, in their form; invent no intents, no stages and no results. What\n"
+    "is not written down in the intent's folder, or shown by a command that you ran, is not known."
+)
+
+
+def render_preamble(folder: Path, role: str | None = None, step: str | None = None) -> str:
+    """The preamble for a role, or a step, of the intent in *folder*; ends with a line end."""
+    standing = read_standing(folder)
+    milestone = f" - {standing.milestone}" if standing.milestone else ""
+    cycle = " / ".join(word for word in (role, step) if word) or standing.stage.value
+    lines = (
+        OPENING,
+        f"Intent folder: {folder.name}",
+        f"Active intent: {standing.id} - {standing.line}",
+        f"Current stage: {standing.stage}{milestone}",
+        f"Cycle step / role: {cycle}",
+        "",
+        HONOURING,
+        "",
+        report_contract(role),
+        CLOSING,
+    )
+    return "\n".join(lines) + "\n"
