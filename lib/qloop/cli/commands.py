@@ -50,6 +50,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         "Missions",
         (
             Entry("mission", "qloop.cli.mission", "Take a directive through all phases."),
+            Entry("quick", "qloop.cli.mission", "Carry out one small thing at once."),
             Entry("answer", "qloop.cli.mission", "Answer a question that a mission waits for."),
         ),
     ),
@@ -69,7 +70,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("watch", "qloop.cli.look", "Watch the run that is on, live."),
             Entry("show", "qloop.cli.look", "Show all that is known of one story."),
             Entry("logs", "qloop.cli.look", "Show what a story's agent printed."),
-            Entry("budget", "qloop.cli.look", "Show what agents cost, and what is reserved."),
+            Entry("budget", "qloop.cli.budget", "Show what agents cost; limit a mission's."),
             Entry("report", "qloop.cli.look", "Write what became of the plan to one page."),
             Entry("doctor", "qloop.cli.look", "Check git, runners and this repository."),
             Entry("runners", "qloop.cli.runners", "List, show or try agent command lines."),

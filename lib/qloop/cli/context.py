@@ -98,16 +98,30 @@ def repository_here() -> Repository:
 
 
 def default_state_file(option: Path | None) -> Path:
-    """The state file as given, else the main checkout's, else the one in this folder."""
+    """The state file as given, else the main checkout's or, where that has none, the active
+    mission's, else the one in this folder.
+    """
     if option is not None:
         return option
     try:
-        return resolve_quantum(repository_here().root, None)
+        root = repository_here().root
+        return _active_plan(root) or resolve_quantum(root, None)
     except InputMissing:
         here = Path(STATE_FILE)
         if here.exists():
             return here
         raise
+
+
+def _active_plan(root: Path) -> Path | None:
+    """The active mission's plan where the main checkout has none of its own."""
+    if (root / STATE_FILE).exists():
+        return None
+    from qloop.state.active import find_active
+
+    folder = find_active(root / ".qloop")
+    plan = None if folder is None else folder / STATE_FILE
+    return plan if plan is not None and plan.exists() else None
 
 
 def resolve_quantum(root: Path, option: Path | None) -> Path:

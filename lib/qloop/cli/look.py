@@ -106,20 +106,6 @@ def report(folder: Path | None, role: str | None, authored: Path | None, **page:
     return report_here(page["quantum"], page["out"], page["form"] or "html", page["run"])
 
 
-@click.command("budget")
-@quantum_option
-@json_option
-def budget(quantum: Path | None, as_json: bool) -> int:
-    """Show what agents cost: by story, role, runner and model, and what is reserved.
-
-    A cost is what the agent reported, else its tokens at the prices that come with qloop, else a
-    guess, which is marked with ~.
-    """
-    from qloop.cli.spending import show_budget_here
-
-    return show_budget_here(quantum, as_json=as_json)
-
-
 @click.command("doctor")
 @quantum_option
 @json_option

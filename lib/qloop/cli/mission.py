@@ -101,6 +101,18 @@ def abandon(intent: str | None) -> int:
     return abandon_here(intent)
 
 
+@click.command("quick")
+@click.argument("text")
+@autonomy_option
+@budget_option
+@click.option("--non-interactive", is_flag=True, help="Never ask; leave questions open.")
+def quick(text: str, non_interactive: bool, **wishes: Any) -> int:
+    """Carry out TEXT at once: a mission of EXECUTION alone, with one story."""
+    from qloop.cli.missions import run_quick
+
+    return run_quick(text, ask=not non_interactive, **wishes)
+
+
 @click.command("answer")
 @click.argument("checkpoint")
 @click.argument("option")

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from qloop.mission import beginning, loop
-from qloop.mission.records import MissionRecords, find_active
+from qloop.mission.records import MissionRecords
 from qloop.repo.checkout import Repository, find_repository
 from qloop.run.config import load_config
 from qloop.run.holder import private_folder
 from qloop.run.inside import check_outside
+from qloop.state.active import find_active
 from qloop.state.intents import find_intent, intents_folder
 from qloop.state.mission import Answer, Checkpoint, Mission, MissionStatus, Triage
 from qloop.state.phases import Autonomy, PhaseName
@@ -34,6 +35,15 @@ def begin_mission(text: str | None, source: Path | None, *, as_json: bool, **wis
     console.say(f"mission {mission.id} ({mission.autonomy}) in {records.folder}")
     console.result("go on with: qloop mission run")
     return 0
+
+
+def run_quick(text: str, *, ask: bool, autonomy: str | None, limit_usd: float | None) -> int:
+    """Begin a quick mission and run it; its exit code."""
+    repository = find_repository(Path.cwd())
+    check_outside(repository, "quick")
+    chosen = autonomy or "autopilot"
+    records, _ = _begin(repository, text, None, autonomy=chosen, limit_usd=limit_usd, is_quick=True)
+    return run_records(repository, records, ask=ask)
 
 
 def _begin(
@@ -80,7 +90,7 @@ def run_here(intent: str | None, *, ask: bool, must_be_begun: bool = False) -> i
     """Run a mission as far as it goes; its exit code."""
     repository = find_repository(Path.cwd())
     check_outside(repository, "mission run")
-    records = _find(repository, intent)
+    records = find_records(repository, intent)
     if must_be_begun and records.read().status is MissionStatus.INITIALIZED:
         console.say("it had not begun; it begins now")
     return run_records(repository, records, ask=ask)
@@ -153,7 +163,7 @@ def _owner(repository: Repository, checkpoint_id: str) -> MissionRecords:
     """The mission whose checkpoint is meant. Raises InputMissing."""
     word = checkpoint_id.removeprefix("cp-").partition("-")[0]
     try:
-        records = _find(repository, word)
+        records = find_records(repository, word)
         if any(one.id == checkpoint_id for one in records.read().checkpoints):
             return records
     except (InputMissing, BadInput):
@@ -165,7 +175,7 @@ def _owner(repository: Repository, checkpoint_id: str) -> MissionRecords:
 
 def show_mission(intent: str | None, *, as_json: bool) -> int:
     """Where a mission stands."""
-    records = _find(find_repository(Path.cwd()), intent)
+    records = find_records(find_repository(Path.cwd()), intent)
     mission = records.read()
     spent = records.spent_usd(mission)
     if as_json:
@@ -179,7 +189,7 @@ def abandon_here(intent: str | None) -> int:
     """End a mission for good."""
     repository = find_repository(Path.cwd())
     check_outside(repository, "mission abandon")
-    records = _find(repository, intent)
+    records = find_records(repository, intent)
     mission = records.read()
     process = parse_process_id(mission.process)
     if process is not None and is_alive(process):
@@ -199,15 +209,18 @@ def coordinate_here() -> int:
     return coordinate_phase(find_repository(Path.cwd()), sys.stdin, sys.stdout)
 
 
-def _find(repository: Repository, word: str | None) -> MissionRecords:
-    """The mission that is meant; the active one where none is named. Raises InputMissing."""
+def find_records(
+    repository: Repository, word: str | None, fix: str = "begin one: qloop mission new"
+) -> MissionRecords:
+    """The mission that is meant; the active one where none is named.
+
+    Raises InputMissing, which says *fix* where there is none at all.
+    """
     private = private_folder(repository)
     if word is not None:
         root = intents_folder(repository.root, load_config(repository.root).intents_root)
         return MissionRecords(private, find_intent(root, word).folder)
     folder = find_active(private)
     if folder is None:
-        raise InputMissing(
-            "there is no mission", where=str(repository.root), fix="begin one: qloop mission new"
-        )
+        raise InputMissing("there is no mission", where=str(repository.root), fix=fix)
     return MissionRecords(private, folder)

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from qloop.plan.model import Json
 from qloop.plan.prd import compile_prd
+from qloop.plan.validate import check_plan
 from qloop.run.planning import path_in_plan
+from qloop.state.mission import Mission
+from qloop.state.store import store_for
 from qloop.system.clock import utc_now
 from qloop.system.errors import QloopError
 from qloop.system.files import read_optional, write_atomic
@@ -26,6 +29,15 @@ def plan_of_directive(folder: Path, root: Path, directive: str) -> Json:
     if "branchName" not in text.partition("\n---")[0]:
         made["branchName"] = f"ql/{folder.name}"
     return made
+
+
+def ensure_direct_plan(folder: Path, root: Path, mission: Mission) -> None:
+    """The plan of a mission that needs no planning, where there is none yet."""
+    quantum = folder / "quantum.json"
+    if not quantum.exists():
+        made = plan_of_directive(folder, root, mission.directive)
+        check_plan(made, str(folder / "spec.md"))
+        store_for(quantum, root).replace(made)
 
 
 def spec_of(directive: str) -> str:

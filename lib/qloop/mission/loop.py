@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from qloop.mission import flow
 from qloop.mission.budget import find_budget_question
 from qloop.mission.choosing import PhaseChoice, choose_phase
+from qloop.mission.direct_plan import ensure_direct_plan
 from qloop.mission.phase_call import PhaseCall
 from qloop.mission.phase_order import make_order
-from qloop.mission.records import MissionRecords, activate
+from qloop.mission.records import MissionRecords
 from qloop.repo.checkout import Repository
 from qloop.run.config import load_config
 from qloop.run.forks import new_run_id
 from qloop.run.recover import end_processes
+from qloop.state.active import activate
 from qloop.state.journal import Journal
 from qloop.state.mission import Answer, Checkpoint, Mission, MissionStatus
 from qloop.state.phase_events import PhaseEvent
@@ -147,6 +149,8 @@ class MissionLoop:
 
     def _skip(self, choice: PhaseChoice) -> None:
         self.person.say(f"{choice.phase} skipped: {choice.reason}")
+        if choice.phase is PhaseName.PLANNING:
+            ensure_direct_plan(self.records.folder, self.repository.root, self.records.read())
         self.records.change(lambda m: flow.skip_phase(m, choice.phase, choice.reason))
 
     def _coordinate(self, mission: Mission, phase: PhaseName) -> tuple[PhaseEvent, float]:

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from qloop.state.active import activate, find_active
 from qloop.state.journal import EventKind, Journal
 from qloop.state.mission import Mission
 from qloop.state.mission_store import change_mission, read_mission, write_mission
 from qloop.state.spending import MICROS, Book
-from qloop.system.files import read_optional, write_atomic
+from qloop.system.files import write_atomic
 from qloop.ui.mission_pages import render_budget, render_checkpoints, render_state
-
-ACTIVE = "active.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class MissionRecords:
             )
 
     def spent_usd(self, mission: Mission) -> float:
-        """What its agents have cost so far; what is reserved counts."""
+        """What its agents have cost since its budget was last reset; what is reserved counts."""
         book = Book()
         book.take(Journal(self.journal).events())
         calls = [call for call in book.calls.values() if call.run in mission.run_ids]
@@ -75,7 +74,7 @@ class MissionRecords:
             (call.reserved_micros or 0) if call.cost_micros is None else call.cost_micros
             for call in calls
         )
-        return micros / MICROS
+        return max(0.0, micros / MICROS - mission.written_off_usd)
 
     def _tell(self, before: Mission, after: Mission) -> None:
         """Journal what changed between two states."""
@@ -103,20 +102,3 @@ class MissionRecords:
             if one.answer is not None and one.id not in answered:
                 facts |= {"option": one.answer.option, "by": one.answer.by}
                 journal.append(EventKind.CHECKPOINT_ANSWERED, **facts)
-
-
-def activate(private: Path, folder: Path) -> None:
-    """Make the mission of an intent's folder the active one."""
-    data = json.dumps({"folder": str(folder)}, indent=2) + "\n"
-    write_atomic(private / ACTIVE, data.encode())
-
-
-def find_active(private: Path) -> Path | None:
-    """The folder of the active mission; None where there is none."""
-    data = read_optional(private / ACTIVE)
-    try:
-        found = json.loads(data or b"null")
-        folder = Path(found["folder"])
-    except (ValueError, TypeError, KeyError):
-        return None
-    return folder if folder.is_dir() else None

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from qloop.plan.model import Story
+from qloop.run.choosing import paid_agents
 from qloop.run.dispatch import Counter
 from qloop.run.opening import Opened
 from qloop.run.orders import Reserved
 from qloop.run.purse import RAISE_IT, Call
 from qloop.state.budget import Refused
-from qloop.state.spending import IMPLEMENTER
 
 
 @dataclass(slots=True)
@@ -41,8 +41,6 @@ def afford(opened: Opened, stories: Sequence[Story], counter: Counter) -> Afford
 
 def _calls(opened: Opened, story: Story, counter: Counter) -> list[Call]:
     """The agents that the story's next attempt will want: its implementer and its reviewers."""
-    chosen = opened.chooser.choose(story)
-    agents = [(IMPLEMENTER, chosen.runner.name, chosen.model)]
-    agents += [(one.role, one.runner.name, one.model) for one in chosen.reviewers]
     number = counter.peek(story.id)
+    agents = paid_agents(opened.chooser.choose(story))
     return [Call(*agent, story=story.id, attempt=number) for agent in agents]

@@ -17,6 +17,7 @@ from qloop.run.orders import Place, Resolver, Reviewer
 from qloop.run.prepare import Wanted
 from qloop.run.resolvers import pick_resolver
 from qloop.run.reviewers import pick_reviewers
+from qloop.state.spending import IMPLEMENTER
 
 FALLBACK = "fallback"
 """The setting that names the stand-ins, in their order."""
@@ -86,6 +87,14 @@ class Chooser:
         """Who may take over from a runner, in order."""
         names = [one for one in self.config.fallback if one != name and one not in self.paused]
         return tuple(prepare.find_manifest(one, FALLBACK, self.config, self.root) for one in names)
+
+
+def paid_agents(chosen: Chosen) -> list[tuple[str, str, str | None]]:
+    """Role, runner and model of each agent of an attempt that money is reserved for."""
+    return [
+        (IMPLEMENTER, chosen.runner.name, chosen.model),
+        *((one.role, one.runner.name, one.model) for one in chosen.reviewers),
+    ]
 
 
 def check_agents(plan: Plan, wanted: Wanted, config: Config, place: Place) -> list[str]:

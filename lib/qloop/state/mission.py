@@ -107,6 +107,8 @@ class Mission(_Part):
     updated_at: str
     constraints: tuple[str, ...] = ()
     limit_usd: float | None = None
+    written_off_usd: float = 0.0
+    """What had been spent when the budget was last reset."""
     warned: bool = False
     """Whether it was said that three quarters of the budget are spent."""
     confirmed_usd: float | None = None

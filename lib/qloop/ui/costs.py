@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from qloop.plan.model import Plan
-from qloop.state.budget import Limits
+from qloop.state.budget import Estimate, Limits, total
 from qloop.state.journal import Event, EventKind
 from qloop.state.spending import ESTIMATED, MICROS, UNUSED, Book, Call, total_usd
 from qloop.ui import console
@@ -83,6 +83,37 @@ def show_budget(view: BudgetView) -> None:
         if rows:
             console.result("")
             console.table((name, *COLUMNS), [_cells(row) for row in rows])
+
+
+StoryCost = tuple[str, str, str | None, int, Estimate]
+"""A story, the runner and model of its next attempt, how many agents that needs, their cost."""
+
+
+def show_estimates(rows: Sequence[StoryCost], *, as_json: bool) -> None:
+    """What stories are likely to cost, on standard output; guesses are marked with ~."""
+    whole = total([one for *_, one in rows])
+    if as_json:
+        keys = ("story", "runner", "model", "agents")
+        stories = [dict(zip(keys, words, strict=True)) | _told(one) for *words, one in rows]
+        console.print_json({"stories": stories, **_told(whole)})
+        return
+    console.table(
+        ("story", "runner", "model", "agents", "cost"),
+        [
+            (story, runner, model or NONE, str(agents), _likely(one))
+            for story, runner, model, agents, one in rows
+        ],
+    )
+    console.result(f"likely, one attempt each: {_likely(whole)}")
+
+
+def _told(one: Estimate) -> dict[str, object]:
+    return {"usd": one.micros / MICROS, "is_known": one.is_known}
+
+
+def _likely(one: Estimate) -> str:
+    usd = one.micros / MICROS
+    return render_cost(usd, 0.0 if one.is_known else usd)
 
 
 def cost_line(events: Sequence[Event]) -> str:

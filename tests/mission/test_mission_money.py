@@ -1,0 +1,75 @@
+"""A mission's money from outside: its limit holds over all phases, a person changes it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from world import World
+
+COSTLY = """#!/bin/sh
+cat > /dev/null
+echo tea > tea.txt
+git add tea.txt
+git commit -qm tea
+echo '<quantum>STORY_PASSED</quantum>'
+"""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """A repository whose agent tells no cost: a call of it counts as 1 USD."""
+    made = World(tmp_path)
+    agent = tmp_path / "agent.sh"
+    agent.write_text(COSTLY, encoding="utf-8")
+    agent.chmod(0o755)
+    made.configure()
+    text = f'runner = "costly"\n[runners.costly]\nargv = [{json.dumps(str(agent))}]\n'
+    (made.path / "qloop.toml").write_text(text, encoding="utf-8")
+    return made
+
+
+def money(world: World) -> dict[str, Any]:
+    """What `budget --json` tells of the mission."""
+    value: dict[str, Any] = json.loads(world.qloop("budget", "--json").out)["mission"]
+    return value
+
+
+def test_a_quick_mission_is_one_story_and_its_cost_is_the_missions(world: World) -> None:
+    """No phase but EXECUTION runs; limit, reset and no limit are a person's to say."""
+    ran = world.qloop("quick", "Make tea", "--budget", "4")
+
+    assert ran.code == 0, ran.err
+    assert "RECON skipped: quick" in ran.err
+    assert (
+        world.repo.git("log", "--format=%s", "main..ql/1--make-tea").strip() == "US-001: Make tea"
+    )
+    assert money(world) == {"id": 1, "limit_usd": 4.0, "spent_usd": 1.0}
+    assert world.qloop("budget", "set", "0.5").code == 0
+    file = json.loads((world.path / ".qloop/intents/1--make-tea/budget.json").read_text("utf-8"))
+    assert (file["limit"], file["spent"], file["remaining"]) == (0.5, 1.0, 0.0)
+    assert world.qloop("budget", "reset").code == 0
+    assert money(world)["spent_usd"] == 0.0
+    assert world.qloop("budget", "reset").code == 66
+    assert world.qloop("budget", "unlimited").code == 0
+    assert money(world)["limit_usd"] is None
+    assert world.qloop("budget", "set", "0").code == 64
+
+
+def test_nothing_is_estimated_for_what_is_done_and_a_mean_for_what_is_left(world: World) -> None:
+    """An estimate names each story that is left, its runner, and whether the cost is known."""
+    world.plan({"id": "US-001"}, {"id": "US-002", "status": "passed"}, {"id": "US-003"})
+
+    told = json.loads(world.qloop("budget", "estimate", "--json").out)
+
+    assert [one["story"] for one in told["stories"]] == ["US-001", "US-003"]
+    assert (told["usd"], told["is_known"]) == (2.0, False)
+
+
+def test_a_limit_without_a_mission_names_the_limits_of_a_run(world: World) -> None:
+    """There is nothing to set; the error says what there is instead."""
+    ran = world.qloop("budget", "set", "5")
+
+    assert ran.code == 66
+    assert "--budget" in ran.err
