@@ -13,6 +13,7 @@ from qloop.repo.lookup import close_all
 from repository import Repo
 
 if TYPE_CHECKING:
+    from loaded import Loaded
     from world import World
 
 
@@ -24,6 +25,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Nothing here needs a machine of a certain speed.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+
+LONG = ("test_real_", "test_interrupt", "test_fencing", "test_resume")
+"""How the names of those modules begin whose tests wait longest for other processes."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that no worker is left alone with it at the end."""
+    items.sort(key=lambda item: not item.path.name.startswith(LONG))
 
 
 @pytest.fixture(autouse=True)
@@ -50,12 +60,22 @@ def repo(tmp_path: Path) -> Repo:
     return made
 
 
+@pytest.fixture(scope="session")
+def loaded() -> Iterator["Loaded"]:
+    """What qloop commands are forked from where it is no matter how they were started."""
+    from loaded import Loaded
+
+    made = Loaded()
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator["World"]:
+def world(tmp_path: Path, loaded: "Loaded") -> Iterator["World"]:
     """A repository with a scripted agent; after the test no process of it may be left."""
     from world import World, end_all, left_behind
 
-    made = World(tmp_path)
+    made = World(tmp_path, loaded)
     yield made
     close_all()
     left = left_behind(str(tmp_path))

@@ -23,7 +23,7 @@ import pytest
 from qloop.system import process
 
 BIN = Path(__file__).resolve().parents[2] / "bin"
-WORKERS = (os.cpu_count() or 1) + 1
+WORKERS = (os.cpu_count() or 1) + 2
 PYTEST = f"pytest --numprocesses={WORKERS} --dist=worksteal --quiet"
 
 TELLS = """
