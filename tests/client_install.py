@@ -60,6 +60,11 @@ def cache() -> Path:
     return (base if home.is_dir() or named else ROOT / ".venv") / "qloop" / "test-clients"
 
 
+def compiled() -> Path:
+    """Where what Node.js compiled of them is kept."""
+    return cache() / "compiled"
+
+
 def is_installed(package: Package) -> bool:
     """Whether it is there, whole."""
     return (package.folder / STAMP).exists()

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import Popen
 
-from client_install import Package, search_path
+from client_install import Package, compiled, search_path
 from model_server import ModelServer, Play, Shell, Write
 from world import World
 
 KEY = "sk-not-a-secret"
 SIGNAL = "<quantum>STORY_PASSED</quantum>"
+COMPILED = "NODE_COMPILE_CACHE"
+"""Where Node.js keeps what it compiled: a client of its kind then starts in less time."""
 COMMIT = Shell("git add -A && git commit -q -m 'say hello'")
 STORY = {
     "id": "A-1",
@@ -50,6 +52,7 @@ class Client:
     def environment(self, server: ModelServer) -> dict[str, str]:
         """The person's environment: a key, the service, and it as the way to all other hosts."""
         given = {self.key: KEY, **self.env, "PATH": search_path(self.package)}
+        given[COMPILED] = str(compiled())
         if self.url:
             given[self.url] = server.url + self.url_path
         for name in ("http_proxy", "https_proxy", "all_proxy"):
@@ -75,6 +78,7 @@ class ClientWorld(World):
         """Write qloop.toml: the client as the runner, as it comes with qloop, then *extra*."""
         super().configure(env=env)
         top = f"runner = {json.dumps(self.client.name)}\nmodel = {json.dumps(self.client.model)}\n"
+        top += f"env_pass = {json.dumps([COMPILED])}\n"
         text = f'{top}permissions = "full"\n{extra}' if self.client.full else f"{top}{extra}"
         (self.path / "qloop.toml").write_text(text, encoding="utf-8")
 

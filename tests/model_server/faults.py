@@ -46,16 +46,20 @@ class Fault:
     """Requests that then meet it; None: all."""
     resets_at_s: int | None = None
     """For a usage limit: its end, in seconds since the epoch."""
+    then: "Fault | None" = None
+    """What other requests meet."""
 
     @property
     def wording(self) -> Wording:
         """The words for its status."""
         return WORDINGS[self.status]
 
-    def strikes(self, asked_before: int) -> bool:
-        """Whether it meets the request that so many requests went before."""
+    def at(self, asked_before: int) -> "Fault | None":
+        """What the request meets that so many requests went before."""
         nth = asked_before - self.after
-        return nth >= 0 and (self.times is None or nth < self.times)
+        if nth >= 0 and (self.times is None or nth < self.times):
+            return self
+        return self.then and self.then.at(asked_before)
 
 
 def refuse(

@@ -91,8 +91,7 @@ class ModelServer:
     def next_fault(self) -> Fault | None:
         """The fault that the request now at hand meets."""
         with self._lock:
-            fault = self.fault
-            return fault if fault is not None and fault.strikes(len(self.seen)) else None
+            return self.fault and self.fault.at(len(self.seen))
 
     def play_for(self, talk: Talk) -> Play:
         """The play for a conversation. Raises LookupError if there is none."""
