@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from loaded import Loaded
 from world import Ran, World
 
 PRD = """# Tea site
@@ -29,9 +30,9 @@ grep -q tea tea.txt
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path: Path, loaded: Loaded) -> World:
     """A repository with a document of one story."""
-    made = World(tmp_path)
+    made = World(tmp_path, loaded)
     made.configure()
     made.repo.commit("prd", {"prd.md": PRD})
     return made
