@@ -118,7 +118,7 @@ def test_an_answer_reaches_the_next_coordinator_until_it_has_spoken() -> None:
         order = make_order(one, PhaseName.PLANNING, "folder", "p-1", 0.0)
         assert order.user_response is not None
         assert order.user_response.option == "approve"
-        assert order.checkpoint_context == {"plan": "p"}
+        assert order.checkpoint_context == {"plan": "p", "checkpoint": "cp-7-1"}
     one = took(one, complete(PhaseName.PLANNING))
 
     assert answer_for(one, PhaseName.PLANNING) is None

@@ -1,60 +1,159 @@
 """EXECUTION: the wave loop over the mission's plan, in this very process.
 
-Errors: those of opening a run.
+Every end of the run is an event that a person can go on from. Errors: those of opening a run.
 """
 
-from pathlib import Path
+from collections.abc import Sequence
 
+from qloop.mission import warming
+from qloop.mission.execution_answers import accepted_red, take_answer
+from qloop.mission.execution_end import BUDGET, GO_ON, question_of, read_end
+from qloop.mission.execution_feed import Feed
 from qloop.mission.phase_desk import PhaseDesk
-from qloop.plan.model import Status
+from qloop.mission.summaries import FOLDER, summaries_of
+from qloop.mission.turns import await_other, turn
+from qloop.plan.model import Plan, Status, parse_plan
+from qloop.plan.outline import outline_of
 from qloop.run.engine import Done, run_whole
 from qloop.run.forks import begin_run
 from qloop.run.prepare import Wanted
-from qloop.state.facts import EventKind
-from qloop.state.journal import Journal
-from qloop.state.phase_events import Metrics, Option, PartialWork, PhaseEvent, PhaseFailure
-from qloop.state.spending import MICROS, Book
-
-RETRY = Option(id="retry", description="reset the stories that failed, and go on")
-ADJUST = Option(id="adjust", description="change the plan (quantum.json) first, then go on")
+from qloop.state.journal import Event, EventKind
+from qloop.state.ownership import PLAN
+from qloop.state.phase_events import Metrics, PhaseEvent
+from qloop.state.phases import Autonomy
+from qloop.state.spending import MICROS, Book, total_usd
+from qloop.state.store import store_for
+from qloop.system.clock import parse_utc, utc_now
+from qloop.system.errors import RepositoryBusy
+from qloop.ui.history import events_of_plan
+from qloop.ui.progress import Follower, end_of
 
 
 def coordinate(desk: PhaseDesk) -> PhaseEvent:
-    """Run waves until every story has passed or none can start."""
-    left = desk.order.mission_context.budget.remaining
-    wanted = Wanted(budget_usd=left or None)
-    spec = desk.spec if desk.spec.exists() else None
+    """Run waves until every story has passed, none can start, or a person is to look."""
+    if _is_spent(desk):
+        return desk.ask(BUDGET, "The mission's budget is spent. Raise it, then go on?", (GO_ON,))
+    with turn(desk):
+        is_enough = _prepare(desk)
+    if is_enough:
+        return _complete(desk)
+    done = _run(desk)
+    end = read_end(done.ending, done.plan, done.events)
+    asked = question_of(end, by_wave=_is_by_wave(desk))
+    if asked is None:
+        return _complete(desk)
+    _write_summaries(desk, *_known(desk))
+    return asked
+
+
+def _prepare(desk: PhaseDesk) -> bool:
+    """Act on a person's answer and hand the mission's warmth down; whether nothing is to run."""
+    store = store_for(desk.quantum, desk.repository.root)
+    for text in store.adopt():
+        desk.tell(text)
+    is_enough = take_answer(desk, store)
+    told = warming.told_down(desk.order.mission_context)
+    with store.transaction(PLAN) as draft:
+        draft["codebasePatterns"] = warming.with_patterns(draft.get("codebasePatterns") or (), told)
+    return is_enough
+
+
+def _run(desk: PhaseDesk) -> Done:
+    """One run of the engine; it waits for another one that is on."""
+    while True:
+        try:
+            return _run_once(desk)
+        except RepositoryBusy as busy:
+            await_other(desk, busy)
+
+
+def _run_once(desk: PhaseDesk) -> Done:
+    plan, events = _known(desk)
+    feed = Feed.of(desk.order.run_id, outline_of(plan), desk.tell)
+    journal = desk.journal.path
+    follower = Follower(journal, feed.take, end_of(journal))
+    feed.begin()
+    by_wave = _is_by_wave(desk)
+    wanted = Wanted(
+        budget_usd=_limit_usd(desk, plan, events),
+        strict_waves=by_wave,
+        max_iterations=1 if by_wave else None,
+        recognize=True,
+        accepted_red=accepted_red(desk),
+    )
     with begin_run(desk.order.run_id) as forks:
-        done = run_whole(
-            desk.repository, desk.quantum, spec, wanted, forks, lambda: None, lambda _: None
+        return run_whole(
+            desk.repository,
+            desk.quantum,
+            None,
+            wanted,
+            forks,
+            follower.look,
+            lambda _: desk.tell("stopping: nothing new starts"),
         )
-    return _event(desk, done)
 
 
-def _event(desk: PhaseDesk, done: Done) -> PhaseEvent:
-    passed = [one.id for one in done.plan.stories if one.status == Status.PASSED]
-    left = [one.id for one in done.plan.stories if one.status != Status.PASSED]
-    if not left:
-        text = f"{len(passed)} stories passed"
-        return desk.complete(text, ("quantum.json",), metrics=_metrics(desk, done))
-    failed = next((one.id for one in done.plan.stories if one.status == Status.FAILED), None)
-    return PhaseFailure(
-        phase_id=desk.phase,
-        failure_type="unrecoverable",
-        reason="; ".join(done.ending.reasons) or f"the run ended {done.ending.signal}",
-        partial_work=PartialWork(
-            completed_blocks=tuple(passed),
-            failed_block=failed,
-            pending_blocks=tuple(one for one in left if one != failed),
-        ),
-        recovery_options=(RETRY, ADJUST),
+def _is_by_wave(desk: PhaseDesk) -> bool:
+    return desk.order.mission_context.autonomy is Autonomy.HANDS_ON
+
+
+def _is_spent(desk: PhaseDesk) -> bool:
+    left = desk.order.mission_context.budget.remaining
+    return left is not None and left <= 0
+
+
+def _limit_usd(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> float | None:
+    """What the run may cost: what the mission has left, and what its account began with.
+
+    The account of a run that died goes on; the mission has counted that as spent already.
+    """
+    left = desk.order.mission_context.budget.remaining
+    if left is None:
+        return None
+    book = Book()
+    book.take(events)
+    carried = book.carried(plan.branch_name)
+    return left + (carried.spent_micros + carried.reserved_micros) / MICROS
+
+
+def _known(desk: PhaseDesk) -> tuple[Plan, list[Event]]:
+    """The plan as it stands, and all that the journal tells."""
+    store = store_for(desk.quantum, desk.repository.root)
+    return parse_plan(store.read()), desk.journal.events()
+
+
+def _complete(desk: PhaseDesk) -> PhaseEvent:
+    plan, events = _known(desk)
+    _write_summaries(desk, plan, events)
+    own = events_of_plan(plan, events, parse_utc(utc_now()))
+    passed = sum(story.status is Status.PASSED for story in plan.stories)
+    left = [story.id for story in plan.stories if story.status is not Status.PASSED]
+    attempts = sum(event.event is EventKind.ATTEMPT_STARTED for event in own)
+    count = f"{passed} {'story' if passed == 1 else 'stories'} passed"
+    without = f"; a person goes on without {', '.join(left)}" if left else ""
+    down = warming.told_down(desk.order.mission_context)
+    return desk.complete(
+        f"{count} in {attempts} {'attempt' if attempts == 1 else 'attempts'}{without}",
+        (FOLDER, "quantum.json"),
+        metrics=_metrics(own, events),
+        warmth=warming.told_up(plan, down),
     )
 
 
-def _metrics(desk: PhaseDesk, done: Done) -> Metrics:
+def _write_summaries(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> None:
+    (desk.folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    own = events_of_plan(plan, events, parse_utc(utc_now()))
+    for name, text in summaries_of(desk.repository, plan, own):
+        desk.write(name, text)
+
+
+def _metrics(own: Sequence[Event], events: Sequence[Event]) -> Metrics:
+    """What all runs of the plan took; *events* are the whole journal's, with what was paid."""
+    runs = {event.run for event in own}
     book = Book()
-    book.take(Journal(Path(desk.journal.path)).events())
-    commits = sum(event.event == EventKind.STORY_LANDED for event in done.events)
-    agents = sum(event.event == EventKind.AGENT_STARTED for event in done.events)
-    cost = book.of_run(desk.order.run_id).spent_micros / MICROS
-    return Metrics(commits=commits, agents_spawned=agents, cost_usd=cost)
+    book.take(events)
+    return Metrics(
+        agents_spawned=sum(event.event is EventKind.AGENT_STARTED for event in own),
+        commits=sum(event.event is EventKind.STORY_LANDED for event in own),
+        cost_usd=total_usd(call for call in book.calls.values() if call.run in runs),
+    )

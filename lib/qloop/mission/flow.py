@@ -116,7 +116,8 @@ def _fail(mission: Mission, run: PhaseRun, event: PhaseFailure, at: str) -> Miss
             "failure_type": event.failure_type,
         }
     )
-    known = {option.id: option for option in (*event.recovery_options, RETRY, ABANDON)}
+    usual = {option.id: option for option in (RETRY, ABANDON)}
+    known = {option.id: option for option in event.recovery_options}
     context: dict[str, Any] = {
         "reason": PHASE_FAILURE,
         "failed_phase": run.phase,
@@ -124,7 +125,7 @@ def _fail(mission: Mission, run: PhaseRun, event: PhaseFailure, at: str) -> Miss
         "partial_work": event.partial_work.model_dump(mode="json"),
     }
     question = f"{run.phase} failed: {event.reason}. How to go on?"
-    options = tuple(known.values())
+    options = (*known.values(), *(one for name, one in usual.items() if name not in known))
     failed = mission.with_phase(run)
     return open_checkpoint(failed, run.phase, PHASE_FAILURE, question, options, context, at)
 

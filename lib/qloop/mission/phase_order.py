@@ -8,6 +8,9 @@ from qloop.mission.phases import PHASES
 from qloop.state.mission import Checkpoint, Mission
 from qloop.state.phases import Autonomy, PhaseName, PhaseStatus, Warmth
 
+ASKED = "checkpoint"
+"""Under which the context of an answered question has its id."""
+
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -98,7 +101,7 @@ def make_order(
             warmth=mission.warmth,
             prior_phases=_prior(mission, phase),
         ),
-        checkpoint_context=None if answered is None else answered.context,
+        checkpoint_context=None if answered is None else {**answered.context, ASKED: answered.id},
         user_response=_response(answered),
     )
 

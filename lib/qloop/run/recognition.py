@@ -4,7 +4,7 @@ A gate judges a story where it was made; what lands later may break what it show
 it is looked at together, on the line's tip.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,13 +79,17 @@ class Recognition(Value):
     """Those that were red at first, and green when they ran again."""
     accepted: tuple[RedCommand, ...] = ()
     """Those that were red, as a person has allowed."""
+    mending: tuple[RedCommand, ...] = ()
+    """Those that were red, and that a story is to make green which has not passed yet."""
     fault: str | None = None
     """Why it could not be seen, by no fault of what landed."""
 
     @property
     def green(self) -> bool | None:
-        """Whether all held; None where that could not be seen."""
-        return None if self.fault is not None else not self.red
+        """Whether all held; None where that could not be seen, or is still being mended."""
+        if self.red:
+            return False
+        return True if self.fault is None and not self.mending else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +124,35 @@ def standing_of(events: Iterable[Event], branch: str) -> Standing:
             continue
         green = event.data.get("green")
         since = event.data.get("tip") if green is True else event.data.get("since")
-        is_red = green is False or (green is None and found.is_red)
+        is_open = green is None and not event.data.get("mending")
+        is_red = green is False or (is_open and found.is_red)
         found = Standing(since if isinstance(since, str) else None, green is True, is_red)
     return found
+
+
+def being_mended(plan: Plan, command: str) -> bool:
+    """Whether a story that may still pass is to make *command* green."""
+    return any(
+        command in story.verify
+        and (
+            story.status in (Status.PENDING, Status.IN_PROGRESS)
+            or (story.status is Status.FAILED and story.attempts < story.max_attempts)
+        )
+        for story in plan.stories
+    )
+
+
+def sort_out(
+    red: Iterable[RedCommand], accepted: Container[str], is_mended: Callable[[str], bool]
+) -> dict[str, tuple[RedCommand, ...]]:
+    """Red commands by what they mean: `accepted`, `mending`, or `red`."""
+    found: dict[str, list[RedCommand]] = {"red": [], "accepted": [], "mending": []}
+    for one in red:
+        if one.command in accepted:
+            found["accepted"].append(one)
+        else:
+            found["mending" if is_mended(one.command) else "red"].append(one)
+    return {name: tuple(some) for name, some in found.items()}
 
 
 def facts_of(seen: Recognition, landed: Sequence[LineCommit], finding: Json | None) -> Json:
@@ -155,14 +185,20 @@ def finding_of(wave: str, seen: Recognition, landed: Sequence[LineCommit]) -> Js
         text = f"{wave} could not be recognized: {seen.fault}"
     elif seen.red:
         text = red_words(wave, seen, landed)
+    elif seen.mending:
+        text = f"{wave}: still red, and being mended: {_listed(seen.mending)}"
     elif seen.flaky:
-        text = f"red once, then green: {'; '.join(one.words for one in seen.flaky)}"
+        text = f"red once, then green: {_listed(seen.flaky)}"
     else:
         return None
     named = [one.story for one in (*seen.red, *seen.flaky) if one.story is not None]
     blamed = [one.story for one in landed if one.story is not None] if seen.red else []
     told: Json = {"check": CHECK, "stories": list(dict.fromkeys([*named, *blamed]))}
     return {**told, "text": text, "red": bool(seen.red)}
+
+
+def _listed(commands: Iterable[RedCommand]) -> str:
+    return "; ".join(one.words for one in commands)
 
 
 def _named(one: LineCommit) -> str:

@@ -23,7 +23,9 @@ from qloop.run.recognition import (
     Recognition,
     RecognizeOrder,
     RedCommand,
+    being_mended,
     evidence_of,
+    sort_out,
 )
 from qloop.state.journal import EventKind, Journal
 from qloop.state.store import Store, store_for
@@ -59,16 +61,18 @@ class Recognizer:
             fault = f"its worktree could not be set up: {exc}{log}"
         except (QloopError, OSError) as exc:
             fault = str(exc)
-        allowed = [one for one in self.red if one.command in self.order.accepted]
+        sorted_out = sort_out(self.red, self.order.accepted, self._is_mended)
         return Recognition(
             tip=tip,
             checked=self.checked,
             seconds=round(monotonic_s() - began, 3),
-            red=tuple(one for one in self.red if one not in allowed),
             flaky=tuple(self.flaky),
-            accepted=tuple(allowed),
             fault=fault,
+            **sorted_out,
         )
+
+    def _is_mended(self, command: str) -> bool:
+        return being_mended(parse_plan(self.store.current()), command)
 
     def _judge(self, plan: Plan, evidence: Evidence, tip: str) -> None:
         """Run commands that belong together; those that are red once more from the first on."""

@@ -161,6 +161,8 @@ class Recognizing:
             self.red = f"{recognition.red_words(wave, seen, landed)}; {way}"
         elif seen.green:
             self.standing = Standing(since=seen.tip, is_green=True)
+        elif seen.mending:
+            self.standing = replace(self.standing, is_red=False)
 
     def _landed(self, tip: str | None) -> tuple[LineCommit, ...]:
         """What came to the line since it was last green, newest first."""

@@ -121,6 +121,11 @@ class Book:
         """The account that a run pays from: the first of the runs that were gone on with."""
         return self._accounts.get(run, run)
 
+    def carried(self, branch: str) -> Amounts:
+        """What stands already on the account of a run on *branch* that would begin now."""
+        goes_on = self._last is not None and self._branches.get(self._last) == branch
+        return self.of_run(self._last or "") if goes_on else Amounts()
+
     def of_story(self, run: str, story: str) -> Amounts:
         """What a story has cost on the branch of a run, over all runs."""
         return self._by_story.get((self._branches.get(run, ""), story), Amounts())

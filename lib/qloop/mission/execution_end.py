@@ -1,0 +1,162 @@
+"""What the end of EXECUTION's run comes to: an event, or a question for a person. Pure.
+
+Each way out that a person is offered is acted on by the next coordinator (`execution_answers`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from qloop.plan.likeness import AnyPlan, AnyStory
+from qloop.plan.model import Json, Status
+from qloop.run.ending import Ending
+from qloop.run.purse import RAISE_IT
+from qloop.state.journal import Event, EventKind
+from qloop.state.phase_events import (
+    Option,
+    PartialWork,
+    PhaseCheckpoint,
+    PhaseFailure,
+)
+from qloop.state.phases import PhaseName
+from qloop.ui.history import first_line
+
+GO_ON = Option(id="go-on", description="go on")
+RETRY = Option(id="retry", description="give the stories that failed all their attempts anew")
+ADJUST = Option(
+    id="adjust", description="change the plan (quantum.json) first, then have it tried anew"
+)
+ACCEPT = Option(id="accept", description="go on without what has not passed")
+EDIT = Option(id="edit", description="stop here: change the plan (quantum.json), then go on")
+REPAIR = Option(id="repair", description="a story more, which is to make the red command green")
+LOOK_AGAIN = Option(id="retry", description="it is mended on the feature branch: look again")
+CORRECTED = Option(id="retry", description="it is corrected: go on")
+ACCEPT_RED = Option(id="accept", description="go on although it is red; it counts no more")
+
+WAVE_END = "wave_end"
+BUDGET = "budget"
+WAITING = "waiting"
+RECOGNIZER_RED = "recognizer_red"
+BLOCKED = "blocked"
+INTERRUPTED = "interrupted"
+UNUSABLE = "unusable"
+PHASE = PhaseName.EXECUTION
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run of the mission's plan ended, and where its stories stand."""
+
+    ending: Ending
+    passed: tuple[str, ...]
+    failed: tuple[str, ...]
+    left: tuple[str, ...]
+    """Those that have not passed, the failed ones included."""
+    red: Json | None
+    """The red recognition that ended it, as the journal has it."""
+    waves: tuple[str, ...]
+    """What became of each of its waves, in a line."""
+
+    @property
+    def partial(self) -> PartialWork:
+        """How far it came."""
+        reds = self.red["red"] if self.red is not None else []
+        blamed = next((one["story"] for one in reds if one.get("story")), None)
+        failed = blamed or next(iter(self.failed), None)
+        return PartialWork(
+            completed_blocks=tuple(one for one in self.passed if one != blamed),
+            failed_block=failed,
+            pending_blocks=tuple(one for one in self.left if one != failed),
+        )
+
+
+def read_end(ending: Ending, plan: AnyPlan[AnyStory], events: Sequence[Event]) -> RunEnd:
+    """The end of a run whose plan stands so; *events* are the run's."""
+    seen = [one for one in events if one.event is EventKind.WAVE_RECOGNIZED]
+    is_red = bool(seen) and seen[-1].data.get("green") is False and ending.signal == "WAITING"
+    return RunEnd(
+        ending=ending,
+        passed=tuple(one.id for one in plan.stories if one.status is Status.PASSED),
+        failed=tuple(one.id for one in plan.stories if one.status is Status.FAILED),
+        left=tuple(one.id for one in plan.stories if one.status is not Status.PASSED),
+        red={**seen[-1].data, "wave": seen[-1].wave} if is_red else None,
+        waves=tuple(_wave(one, events) for one in events if one.event is EventKind.WAVE_ENDED),
+    )
+
+
+def question_of(end: RunEnd, *, by_wave: bool) -> PhaseCheckpoint | PhaseFailure | None:
+    """The event of a run's end that is no success; None where every story has passed.
+
+    *by_wave* tells whether a person looks at each wave.
+    """
+    ending = end.ending
+    if ending.signal == "COMPLETE":
+        return None
+    if end.red is not None:
+        return _failure(end, RECOGNIZER_RED, (REPAIR, LOOK_AGAIN, ACCEPT_RED))
+    if ending.error is not None:
+        return _failure(end, UNUSABLE, (CORRECTED,))
+    match ending.signal:
+        case "WAITING" if any(RAISE_IT in reason for reason in ending.reasons):
+            return _ask(end, BUDGET, "Raise the budget (`qloop budget set USD`), then go on?")
+        case "WAITING":
+            return _ask(end, WAITING, "Is that settled, so that it may go on?")
+        case "MAX_ITERATIONS" if by_wave:
+            return _ask_after_wave(end)
+        case "INTERRUPTED":
+            return _failure(end, INTERRUPTED, ())
+        case _:
+            return _failure(end, BLOCKED, (RETRY, ADJUST, ACCEPT))
+
+
+def _failure(end: RunEnd, kind: str, options: tuple[Option, ...]) -> PhaseFailure:
+    return PhaseFailure(
+        phase_id=PHASE,
+        failure_type=kind,
+        reason=_reason(end),
+        partial_work=end.partial,
+        recovery_options=options,
+    )
+
+
+def _ask(end: RunEnd, kind: str, question: str) -> PhaseCheckpoint:
+    return PhaseCheckpoint(
+        phase_id=PHASE,
+        checkpoint_type=kind,
+        question=f"{_reason(end)}. {question}",
+        options=(GO_ON,),
+        context=_context(end),
+    )
+
+
+def _ask_after_wave(end: RunEnd) -> PhaseCheckpoint:
+    told = "; ".join(end.waves) or "no wave has ended"
+    left = f"{len(end.left)} left: {', '.join(end.left[:10])}{', …' if len(end.left) > 10 else ''}"
+    return PhaseCheckpoint(
+        phase_id=PHASE,
+        checkpoint_type=WAVE_END,
+        question=f"{told}. Go on with the next wave ({left})?",
+        options=(GO_ON, EDIT),
+        context=_context(end),
+    )
+
+
+def _context(end: RunEnd) -> Json:
+    return {"signal": end.ending.signal, "partial_work": end.partial.model_dump(mode="json")}
+
+
+def _reason(end: RunEnd) -> str:
+    reasons = (*([str(end.ending.error)] if end.ending.error else ()), *end.ending.reasons)
+    return "; ".join(reasons) or f"the run ended {end.ending.signal}"
+
+
+def _wave(ended: Event, events: Sequence[Event]) -> str:
+    landed = [str(one) for one in ended.data.get("landed") or ()]
+    failed = [
+        f"{one.story} did not ({first_line(str(one.data.get('reason')))})"
+        for one in events
+        if one.event is EventKind.STORY_SETTLED
+        and one.wave == ended.wave
+        and one.data.get("status") != Status.PASSED
+    ]
+    how = f"{', '.join(landed)} landed" if landed else "nothing landed"
+    return f"{ended.wave} has ended: {', '.join([how, *failed])}"
