@@ -33,7 +33,7 @@ def shipped(name: str, **changes: Any) -> Manifest:
 def spelled(manifest: Manifest) -> str:
     """All that a call of it says, words and variables."""
     given = {"{model}": "m", "{prompt}": "p", "{prompt_file}": "f"}
-    return "\n".join((*command(manifest, given), *variables(manifest, FILES).values()))
+    return "\n".join((*command(manifest, given, FILES), *variables(manifest, FILES).values()))
 
 
 def test_each_shipped_runner_has_its_file() -> None:
@@ -68,6 +68,27 @@ def test_everything_is_allowed_only_where_it_was_asked_for(name: str) -> None:
     assert name == "aider" or any(word in spelled(full) for word in UNBOUND)
 
 
+@pytest.mark.parametrize("name", [name for name in SHIPPED if shipped(name).toolless is not None])
+def test_without_tools_nothing_is_allowed_by_name(name: str) -> None:
+    """A call without tools has its own words, whatever the permissions, and starts as root too."""
+    manifest = shipped(name, permissions="full")
+    words = command(manifest.for_answering(), {"{prompt}": "p"}, FILES, ["make test"])
+    told = spelled(manifest.for_answering())
+
+    assert not any(word in told for word in (*UNBOUND, "make test", "git commit", "{files}"))
+    assert words != command(manifest.for_reading(), {"{prompt}": "p"}, FILES, ["make test"])
+    assert manifest.for_answering().rights.root_needs is None
+    assert not manifest.for_answering().needs_full
+
+
+def test_a_rights_word_may_name_a_file_of_the_manifest() -> None:
+    """The folder is the one that holds the files during the call."""
+    words = command(shipped("gemini").for_answering(), {}, FILES)
+
+    assert words[words.index("--policy") + 1] == "/files/toolless.toml"
+    assert "toolless.toml" in shipped("gemini").files
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_no_session_of_another_agent_goes_through(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -86,7 +107,7 @@ def test_no_session_of_another_agent_goes_through(
 @given(COMMANDS)
 def test_rules_in_json_hold_the_command_as_it_is(check: str) -> None:
     """Whatever a check looks like, claude's and opencode's rules stay JSON and name it."""
-    claude = command(shipped("claude"), {}, [check])
+    claude = command(shipped("claude"), {}, FILES, [check])
     rules = json.loads(claude[claude.index("--settings") + 1])["permissions"]["allow"]
     opencode = json.loads(variables(shipped("opencode"), FILES, [check])["OPENCODE_PERMISSION"])
 
@@ -98,7 +119,7 @@ def test_rules_in_json_hold_the_command_as_it_is(check: str) -> None:
 
 def test_rules_as_words_come_for_each_command() -> None:
     """The rule's words are repeated, for the manifest's own commands first."""
-    words = command(shipped("gemini"), {}, ["make test"])
+    words = command(shipped("gemini"), {}, FILES, ["make test"])
 
     assert words[-2:] == ("--allowed-tools", "run_shell_command(make test)")
     assert "run_shell_command(git commit)" in words
@@ -107,13 +128,15 @@ def test_rules_as_words_come_for_each_command() -> None:
 @pytest.mark.parametrize("check", ["python -c 'print(1)'", "a, b", "x\ny", 'echo "x"', "$(id)"])
 def test_a_command_that_a_word_cannot_tell_gets_no_rule(check: str) -> None:
     """A rule that is malformed would be refused, or allow something else."""
-    assert command(shipped("copilot"), {}, [check]) == command(shipped("copilot"), {})
+    with_rule = command(shipped("copilot"), {}, FILES, [check])
+
+    assert with_rule == command(shipped("copilot"), {}, FILES)
 
 
 def test_an_empty_placeholder_goes_with_its_flag() -> None:
     """Without a model there is no flag for one."""
-    with_model = command(shipped("codex"), {"{model}": "m"})
-    without = command(shipped("codex"), {"{model}": ""})
+    with_model = command(shipped("codex"), {"{model}": "m"}, FILES)
+    without = command(shipped("codex"), {"{model}": ""}, FILES)
 
     assert with_model[4:6] == ("--model", "m")
     assert "--model" not in without

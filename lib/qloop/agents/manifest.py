@@ -79,6 +79,8 @@ class RunnerTable(BaseModel):
     """Files by their names and texts, for `{files}/NAME` in a variable's value."""
     read: Rights | None = None
     """Just enough to look and to run the story's checks, for those who judge a change."""
+    toolless: Rights | None = None
+    """How it is called without any tool, to do nothing but answer. None: it cannot be."""
     least: Rights | None = None
     """Just enough to edit, to commit, and to run the story's checks."""
     full: Rights | None = None
@@ -100,10 +102,13 @@ class RunnerTable(BaseModel):
             if (self.prompt == way) != (place in self.argv):
                 raise ValueError(f'prompt = "{way}" and {place} in argv go together')
         args = any(
-            rights is not None and rights.args for rights in (self.read, self.least, self.full)
+            rights is not None and rights.args
+            for rights in (self.read, self.toolless, self.least, self.full)
         )
         if args != (RIGHTS_PLACE in self.argv):
-            raise ValueError(f"args of read, least or full and {RIGHTS_PLACE} in argv go together")
+            raise ValueError(
+                f"args of read, toolless, least or full and {RIGHTS_PLACE} in argv go together"
+            )
         return self
 
 
@@ -116,10 +121,14 @@ class Manifest(RunnerTable):
     permissions: Permissions = "least"
     reads_only: bool = False
     """It is called by somebody who is to change nothing."""
+    answers_only: bool = False
+    """It is called without tools, whatever its permissions."""
 
     @property
     def rights(self) -> Rights:
         """What it may do, as it is told."""
+        if self.answers_only:
+            return self.toolless or Rights()
         if self.reads_only and self.permissions == "least" and self.read is not None:
             return self.read
         chosen = self.full if self.permissions == "full" else self.least
@@ -129,9 +138,15 @@ class Manifest(RunnerTable):
         """The same for a call that is to change nothing."""
         return self.model_copy(update={"reads_only": True})
 
+    def for_answering(self) -> "Manifest":
+        """The same for a call without tools; only for one that says how."""
+        return self.model_copy(update={"answers_only": True})
+
     @property
     def needs_full(self) -> bool:
         """Whether it can only be given everything, and is not."""
+        if self.answers_only:
+            return False
         return self.permissions == "least" and self.least is None and self.full is not None
 
 

@@ -15,22 +15,22 @@ _UNSPEAKABLE = re.compile(r"[(),\"'`\\\n]")
 """What the rules of agent command lines cannot hold, or take for their own signs."""
 
 FILES = "{files}"
-"""In a variable's value: the folder that holds the manifest's files during a call."""
+"""In a word of its rights or a variable's value: the folder of the manifest's files."""
 
 
 def command(
-    manifest: Manifest, values: Mapping[str, str], checks: Iterable[str] = ()
+    manifest: Manifest, values: Mapping[str, str], files: Path, checks: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """The manifest's argv with each element that is exactly a placeholder replaced.
 
     *values* maps placeholders such as `{model}`; one whose value is empty is left out together
-    with the flag before it. *checks* are the commands that the agent may run besides the
-    manifest's own.
+    with the flag before it. *files* is the folder of the manifest's files. *checks* are the
+    commands that the agent may run besides the manifest's own.
     """
     words: list[str] = []
     for part in manifest.argv:
         if part == RIGHTS_PLACE:
-            words += _rights_words(manifest.rights, tuple(checks))
+            words += _rights_words(manifest.rights, tuple(checks), files)
         elif part not in PLACEHOLDERS:
             words.append(part)
         elif values.get(part):
@@ -61,7 +61,7 @@ def _is_free(manifest: Manifest, name: str) -> bool:
     return name not in manifest.set_env and name not in manifest.rights.set_env
 
 
-def _rights_words(rights: Rights, checks: tuple[str, ...]) -> list[str]:
+def _rights_words(rights: Rights, checks: tuple[str, ...], files: Path) -> list[str]:
     words: list[str] = []
     for part in rights.args:
         if part == RULES:
@@ -69,7 +69,8 @@ def _rights_words(rights: Rights, checks: tuple[str, ...]) -> list[str]:
                 if not _UNSPEAKABLE.search(allowed):
                     words += [word.replace(COMMAND, allowed) for word in rights.rule]
         else:
-            words.append(part.replace(JSON_RULES, _json_rules(rights, checks)))
+            placed = part.replace(FILES, str(files))
+            words.append(placed.replace(JSON_RULES, _json_rules(rights, checks)))
     return words
 
 

@@ -67,6 +67,10 @@ class Answered:
     said: Said
     """The signal of its final answer, if there is one that counts."""
     log: Path
+    usd: float = 0.0
+    """What it cost, in United States dollars."""
+    source: str = ""
+    """How that is known: `reported`, `priced`, `estimated`, `unused`."""
 
 
 def call_agent(desk: Desk, call: AgentCall) -> Answered:
@@ -88,6 +92,7 @@ def call_agent(desk: Desk, call: AgentCall) -> Answered:
             "{story}": desk.dispatch.story,
             "{worktree}": str(call.cwd),
         },
+        desk.runner_files,
         call.checks,
     )
     return run_call(desk, call, argv, data if call.runner.prompt == "stdin" else b"")
@@ -118,6 +123,7 @@ def run_call(
     if call.runner.name != SHELL:
         facts = purse.settled_facts(_payment(desk, call), reserved, reading)
         desk.emit(EventKind.BUDGET_SETTLED, **facts)
+        answered = replace(answered, usd=facts["usd"], source=facts["source"])
     return answered
 
 

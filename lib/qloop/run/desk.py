@@ -69,6 +69,11 @@ class Desk:
         """Where the attempt's git commands are recorded."""
         return self.logs / "git-trace.jsonl"
 
+    @property
+    def runner_files(self) -> Path:
+        """The folder of a runner's files."""
+        return self.workspace.tmp / RUNNER_FILES
+
     def starts_of(self, runner: Manifest) -> Path:
         """Where the last start of a runner is noted, for all that start it in this repository."""
         name = hashlib.sha256(runner.name.encode()).hexdigest()[:16]  # a name may hold anything
@@ -85,7 +90,7 @@ class Desk:
 
         *checks* are the commands that it may run, where its manifest says so by a variable.
         """
-        given = variables(runner, self.workspace.tmp / RUNNER_FILES, checks)
+        given = variables(runner, self.runner_files, checks)
         own = {**self._own(), "QLOOP_ROLE": role, "QLOOP_WORKTREE": str(tree)}
         return {**base_environment(self.terms.env_pass), **given, **own}
 
@@ -96,7 +101,7 @@ class Desk:
     def write_files(self, runner: Manifest) -> None:
         """Put a runner's files where its variables name them."""
         for name, text in runner.files.items():
-            write_atomic(self.workspace.tmp / RUNNER_FILES / name, text.encode())
+            write_atomic(self.runner_files / name, text.encode())
 
     def write_story(self, story: dict[str, Any]) -> None:
         """Put the story where `QLOOP_STORY_FILE` names it."""
