@@ -90,3 +90,15 @@ def test_what_there_is_no_prompt_for(world: World) -> None:
     assert "did you mean A-1" in story.err
     assert role.code == 64
     assert "king" in role.err
+
+
+def test_delegates_are_told_of_files(world: World) -> None:
+    """A compressor of a trace, a worker of its target."""
+    (world.path / "trace.log").write_text("a.py:1: AssertionError\n", encoding="utf-8")
+    trace = world.qloop("prompt", "trace.log", "--role", "qa")
+    target = world.qloop("prompt", "README.md", "--role", "worker")
+
+    assert (trace.code, target.code) == (0, 0)
+    assert "| a.py:1: AssertionError" in trace.out
+    assert "At most 50 tokens" in trace.out
+    assert "```\nstart\n```" in target.out

@@ -55,12 +55,14 @@ class Play:
 
     steps: tuple[Write | Shell, ...]
     final: str
+    without_tools: bool = False
+    """Whether it is for requests that offer none."""
 
 
 def answer(play: Play, talk: Talk, within: Path) -> Reply:
     """The model's next turn. Files are written below *within* only."""
     if not talk.tools:
-        return Reply(ASIDE)
+        return Reply(play.final if play.without_tools else ASIDE)
     if talk.turns < len(play.steps):
         return Reply("Working on it.", (call(play.steps[talk.turns], talk, within),))
     if SUBMIT in talk.text and talk.turns == len(play.steps):

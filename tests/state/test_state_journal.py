@@ -57,8 +57,8 @@ def test_the_kinds_of_events() -> None:
     assert " ".join(EventKind) == (
         "run.started run.ended run.handed_over wave.started wave.ended wave.recognized "
         "attempt.started agent.started agent.ended guard.breached gate.ended "
-        "review.ended merge.ended story.landed story.settled state.repaired person.changed "
-        "runner.paused runner.resumed phase.started phase.ended checkpoint.opened "
+        "review.ended merge.ended delegate.ended story.landed story.settled state.repaired "
+        "person.changed runner.paused runner.resumed phase.started phase.ended checkpoint.opened "
         "checkpoint.answered budget.reserved budget.settled"
     )
 

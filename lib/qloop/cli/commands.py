@@ -89,6 +89,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("attempt", "qloop.cli.working", "Make one attempt at a story; its result."),
             Entry("review", "qloop.cli.working", "Say a word on a story's reviews."),
             Entry("wave", "qloop.cli.working", "Bring a wave to its end."),
+            Entry("delegate", "qloop.cli.delegate", "Ask a stateless worker or compressor."),
             Entry("guard", "qloop.cli.tools", "Check that HEAD still descends from a commit."),
             Entry("signal", "qloop.cli.tools", "Read the signal in an agent's output."),
             Entry("prompt", "qloop.cli.tools", "Print what an agent would be told of a story."),

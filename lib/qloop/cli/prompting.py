@@ -1,8 +1,11 @@
 """What `prompt` does once its words are parsed: the text that an agent would get, of any role."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+from qloop.agents.compression import extract
+from qloop.agents.error_trace import plain_lines
 from qloop.agents.roles import IMPLEMENTER, ORCHESTRATOR
 from qloop.cli.context import checked_place, default_state_file
 from qloop.cli.looking import find_story
@@ -16,9 +19,13 @@ from qloop.repo.landing_filter import Rules
 from qloop.repo.line import line_tip
 from qloop.repo.merge_tree import list_landed
 from qloop.repo.merging import MergeConflict
+from qloop.repo.names import workspace_base
 from qloop.repo.patch import read_patch
-from qloop.run.briefing import Briefing, checks_of
+from qloop.run.briefing import Briefing, checks_of, last_failure
 from qloop.run.config import load_config
+from qloop.run.delegates import QA, WORKER
+from qloop.run.delegation import render_qa, render_worker
+from qloop.run.handing_down import read_trace
 from qloop.run.holder import private_folder
 from qloop.run.lead_brief import render_lead
 from qloop.run.leaders import COORDINATOR
@@ -34,12 +41,16 @@ from qloop.ui import console
 
 
 def show_prompt(story_id: str, role: str, quantum: Path | None) -> int:
-    """The prompt of a role for a story, as a run would make it now; a planner has a document.
+    """The prompt of a role for a story, as a run would make it now.
+
+    A planner has a document instead, a compressor a trace, a worker its target.
 
     Raises BadInput for a story that is not in the plan, or of what nobody made yet.
     """
-    if role == PLANNER:
-        return _show_planner(Path(story_id))
+    about_file = {PLANNER: _planner_text, QA: _qa_text, WORKER: _worker_text}.get(role)
+    if about_file is not None:
+        console.result(console.printable(about_file(Path(story_id)).rstrip("\n")))
+        return 0
     state_file = default_state_file(quantum)
     plan = read_plan(state_file)
     story = find_story(plan, story_id, state_file)
@@ -47,7 +58,7 @@ def show_prompt(story_id: str, role: str, quantum: Path | None) -> int:
     prd = find_prd(plan, repository.root, None, state_file).path
     briefing = Briefing.of_plan(plan, str(prd) if prd is not None else None, repository.root)
     if role in (IMPLEMENTER, ORCHESTRATOR):
-        text = briefing.render(story, role)
+        text = _with_extract(briefing, story, repository, role).render(story, role)
     elif role == COORDINATOR:
         wave = f"wave-{(plan.execution.current_wave or 0) + 1}"
         text = render_lead(wave, [story.id], plan, briefing.prd)
@@ -61,12 +72,34 @@ def show_prompt(story_id: str, role: str, quantum: Path | None) -> int:
     return 0
 
 
-def _show_planner(prd: Path) -> int:
+def _with_extract(briefing: Briefing, story: Story, repository: Repository, role: str) -> Briefing:
+    """The briefing with what a long log comes to, as an extract: nobody is asked here."""
+    config = load_config(repository.root)
+    base = workspace_base(config.worktree_root, repository)
+    trace = read_trace(last_failure(story), repository.root, str(base))
+    lines = len(plain_lines(trace))
+    if role == ORCHESTRATOR or not config.delegate.takes_trace(lines):
+        return briefing
+    found = extract(trace, config.delegate.qa_tokens)
+    return replace(briefing, finding=found.text, lines=lines)
+
+
+def _planner_text(prd: Path) -> str:
     """What the planner of a first plan would be told."""
     root = checked_place(prd).root
     prose = read_prose(read_text(prd), path_in_plan(prd, root))
-    console.result(console.printable(render_planner(prose, None).rstrip("\n")))
-    return 0
+    return render_planner(prose, None)
+
+
+def _qa_text(trace: Path) -> str:
+    """What a compressor would be told of a trace in a file."""
+    config = load_config(find_repository(Path.cwd()).root)
+    return render_qa(read_text(trace), config.delegate.qa_tokens)
+
+
+def _worker_text(target: Path) -> str:
+    """What a worker would be told of its target, but for the ticket."""
+    return render_worker(str(target), read_text(target), "<ticket>")
 
 
 def _case(repository: Repository, plan: Plan, story: Story, briefing: Briefing) -> Case:

@@ -11,7 +11,7 @@ from qloop.cli.context import json_option, quantum_option
 BLOCK_BYTES = 65_536
 PROMPTED = (
     *("implementer", "spec-reviewer", "quality-reviewer", "merge-resolver"),
-    *("coordinator", "orchestrator", "planner"),
+    *("coordinator", "orchestrator", "planner", "qa", "worker"),
 )
 SCHEMAS = (
     *("config", "event", "plan", "quantum", "review"),
@@ -147,7 +147,7 @@ def signal_parse(exit_code: int, form: str) -> int:
     show_default=True,
     help="Reviewers and the merge-resolver are told of the newest attempt that was kept, a "
     "coordinator of the next wave, as if it had this story alone, a planner of the document named "
-    "in place of STORY.",
+    "in place of STORY, qa of a trace in a file, a worker of its target.",
 )
 @quantum_option
 def prompt(story_id: str, role: str, quantum: Path | None) -> int:

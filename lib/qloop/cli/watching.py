@@ -8,7 +8,7 @@ from pathlib import Path
 from qloop.cli.looking import Place, find_place, this_moment
 from qloop.cli.planning import read_plan
 from qloop.run.holder import Holder, read_holder
-from qloop.state.facts import is_planning
+from qloop.state.facts import is_beside, is_planning
 from qloop.state.journal import Event, EventKind, Journal
 from qloop.system.errors import BadInput
 from qloop.ui import console
@@ -78,7 +78,7 @@ def _show_last(place: Place) -> None:
     from qloop.ui.live import print_board
 
     plan, now = read_plan(place.state_file), this_moment()
-    told = [one for one in events_of_plan(plan, place.events(), now) if not is_planning(one.run)]
+    told = [one for one in events_of_plan(plan, place.events(), now) if not is_beside(one.run)]
     run = told[-1].run if told else None
     events = [event for event in told if event.run == run]
     if run is None:

@@ -43,6 +43,14 @@ def find_repository(cwd: Path) -> Repository:
     return Repository(root=_main_root(cwd, git_dir, Path(own).resolve()), git_dir=git_dir)
 
 
+def find_checkout(cwd: Path) -> Path:
+    """The root of the checkout that *cwd* lies in, a linked one too. Raises InputMissing."""
+    done = persons_git(cwd, "rev-parse", "--show-toplevel")
+    if done.code != 0:
+        raise _not_found(cwd, done)
+    return Path(done.text).resolve()
+
+
 def find_git(cwd: Path) -> Git:
     """Git on whatever repository *cwd* lies in, a bare one or a linked worktree too."""
     done = persons_git(cwd, "rev-parse", "--absolute-git-dir")

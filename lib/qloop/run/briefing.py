@@ -8,7 +8,7 @@ from qloop.agents.manifest import LONGEST_ARGUMENT_BYTES, Manifest
 from qloop.agents.prompt import bullet_list, render_role
 from qloop.agents.readable import readable_log
 from qloop.agents.roles import IMPLEMENTER
-from qloop.plan.model import Phase, Plan, Story
+from qloop.plan.model import Failure, Phase, Plan, Story
 from qloop.run.orders import AttemptOrder
 from qloop.system.errors import BadInput
 from qloop.system.logged import read_tail
@@ -16,6 +16,10 @@ from qloop.system.logged import read_tail
 NOBODYS = (Phase.INTERRUPTED, Phase.INFRA, Phase.WAVE_FAILED)
 """What no attempt can do better than the last one."""
 PREVIOUS_LOG_BYTES = 8_000
+SHORT_LOG_BYTES = 2_000
+"""The same beside what the log comes to."""
+OF_COMMANDS = (Phase.VERIFICATION, Phase.MERGE_REGRESSION, Phase.SETUP)
+"""Where the log is that of a command, and no agent's own."""
 
 
 class PromptTooLong(BadInput):
@@ -31,6 +35,12 @@ class Briefing:
     """The person's main checkout, which logs are named from."""
     patterns: tuple[str, ...]
     quality: tuple[str, ...]
+    finding: str = ""
+    """What the last failure's trace comes to, where that is too long to be told."""
+    lines: int = 0
+    """How long it is then."""
+    by_model: bool = False
+    """Whether a model said the finding, and not an extract."""
 
     @classmethod
     def of_order(cls, order: AttemptOrder) -> Self:
@@ -57,10 +67,43 @@ class Briefing:
                 "tasks": _tasks_text(story),
                 "prd": self.prd or "there is none on this machine",
                 "patterns": bullet_list(list(self.patterns), "None yet."),
-                "previous": _previous_text(story, self.root),
+                "previous": self._previous_text(story),
                 "checks": _checks_text(self.quality, story),
             },
         )
+
+    def _previous_text(self, story: Story) -> str:
+        """Why the last attempt failed, with the end of its log or what that comes to, and what
+        reviewers found before."""
+        last = last_failure(story)
+        if last is None:
+            return ""
+        reason = last.reason or ""
+        if self.finding:
+            reason = reason.strip().partition("\n")[0]
+        text = f"## The last attempt failed\n\nPhase: {last.phase}. {reason}"
+        if last.phase == Phase.REVIEW:
+            return text  # the reason is the findings; a reviewer's own log is nothing to go by
+        failures = story.retries.failure_log
+        reviewed = next((one for one in reversed(failures) if one.phase == Phase.REVIEW), None)
+        if reviewed is not None:
+            text += f"\n\nBefore that, {reviewed.reason or 'a review failed'}"
+        if not last.log or not (self.root / last.log).is_file():
+            return text
+        log = readable_log(self.root / last.log)
+        if self.finding:
+            text += f"\n\nIts log of {self.lines} lines comes to:\n\n{_indent(self.finding)}"
+            text += f"\n\nThe whole log: {log}"
+        if self.finding and last.phase in OF_COMMANDS:
+            return text
+        tail = read_tail(log, SHORT_LOG_BYTES if self.by_model else PREVIOUS_LOG_BYTES)
+        return f"{text}\n\nThe end of its log:\n\n{_indent(tail)}"
+
+
+def last_failure(story: Story) -> Failure | None:
+    """The last failure that an attempt could do better than."""
+    failures = [one for one in story.retries.failure_log if one.phase not in NOBODYS]
+    return failures[-1] if failures else None
 
 
 def encode_prompt(prompt: str, manifest: Manifest, story_id: str) -> bytes:
@@ -101,21 +144,3 @@ def checks_of(quality: tuple[str, ...], story: Story) -> tuple[str, ...]:
 def _checks_text(quality: tuple[str, ...], story: Story) -> str:
     commands = [f"`{item}`" for item in checks_of(quality, story)]
     return bullet_list(commands, "No command judges this story.")
-
-
-def _previous_text(story: Story, root: Path) -> str:
-    """Why the last attempt failed, with the end of its log, and what reviewers found before."""
-    failures = [one for one in story.retries.failure_log if one.phase not in NOBODYS]
-    if not failures:
-        return ""
-    last = failures[-1]
-    text = f"## The last attempt failed\n\nPhase: {last.phase}. {last.reason or ''}"
-    if last.phase == Phase.REVIEW:
-        return text  # the reason is the findings; a reviewer's own log is nothing to go by
-    reviewed = next((one for one in reversed(failures) if one.phase == Phase.REVIEW), None)
-    if reviewed is not None:
-        text += f"\n\nBefore that, {reviewed.reason or 'a review failed'}"
-    if not last.log or not (root / last.log).is_file():
-        return text
-    tail = read_tail(readable_log(root / last.log), PREVIOUS_LOG_BYTES)
-    return f"{text}\n\nThe end of its log:\n\n{_indent(tail)}"

@@ -12,8 +12,9 @@ from qloop.plan.model import Plan, Story
 from qloop.run import prepare
 from qloop.run.briefing import Briefing, encode_prompt
 from qloop.run.config import Config
+from qloop.run.delegates import check_delegates, find_delegates
 from qloop.run.leaders import COORDINATOR, pick_leader
-from qloop.run.orders import Place, Resolver, Reviewer
+from qloop.run.orders import Delegate, Place, Resolver, Reviewer
 from qloop.run.prepare import Wanted
 from qloop.run.resolvers import pick_resolver
 from qloop.run.reviewers import pick_reviewers
@@ -31,6 +32,7 @@ class Chosen:
     model: str | None
     reviewers: tuple[Reviewer, ...]
     resolver: Resolver | None = None
+    delegates: tuple[Delegate, ...] = ()
 
     @property
     def runners(self) -> tuple[str, ...]:
@@ -61,7 +63,13 @@ class Chooser:
                 for one in pick_reviewers(story, self.wanted, self.config, self.root)
             ),
             self._resolver(story),
+            self._delegates(story, runner),
         )
+
+    def _delegates(self, story: Story, implementer: Manifest) -> tuple[Delegate, ...]:
+        """Those whose runner may work now; nobody stands in for them, or waits for them."""
+        found = find_delegates(story, implementer, self.wanted, self.config, self.root)
+        return tuple(one for one in found if one.runner.name not in self.paused)
 
     def _resolver(self, story: Story) -> Resolver | None:
         found = pick_resolver(story, self.wanted, self.config, self.root)
@@ -110,6 +118,7 @@ def check_agents(plan: Plan, wanted: Wanted, config: Config, place: Place) -> li
         pick_leader(wanted, config, root, COORDINATOR, wanted.timeout_s or config.timeout)
     for name in config.fallback:
         prepare.find_manifest(name, FALLBACK, config, root)
+    check_delegates(config, root)
     for story in plan.stories:
         if story.status in prepare.OVER:
             continue

@@ -27,6 +27,7 @@ from qloop.agents.shipped import load_shipped
 from qloop.run.config_refinement import Refinement
 from qloop.run.config_tables import (
     Checks,
+    DelegateTable,
     Duration,
     FileLimits,
     Gates,
@@ -110,6 +111,7 @@ class Config(BaseModel):
     checks: Checks = Checks()
     gates: Gates = Gates()
     refinement: Refinement = Refinement()
+    delegate: DelegateTable = DelegateTable()
 
     @model_validator(mode="after")
     def _names_models_once(self) -> Self:

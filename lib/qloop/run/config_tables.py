@@ -79,6 +79,30 @@ class Gates(BaseModel):
     )
 
 
+class DelegateTable(BaseModel):
+    """The `[delegate]` table: what goes to stateless workers and compressors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    code_lines: Number = Field(
+        default=50, ge=0, description="A file with more lines is mended by a worker."
+    )
+    trace_lines: Number = Field(
+        default=100, ge=0, description="A trace with more lines is compressed."
+    )
+    qa_tokens: Number = Field(
+        default=50, ge=10, description="The most tokens that a compressed trace has."
+    )
+
+    def takes_code(self, lines: int) -> bool:
+        """Whether a file of so many lines is a worker's."""
+        return lines > self.code_lines
+
+    def takes_trace(self, lines: int) -> bool:
+        """Whether a trace of so many lines is to be compressed."""
+        return lines > self.trace_lines
+
+
 class RoleTable(BaseModel):
     """One `[roles.NAME]` table: what a role is carried out with."""
 

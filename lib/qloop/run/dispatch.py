@@ -183,6 +183,7 @@ def _dispatch(
         reserved=reserved,
         reviewers=chosen.reviewers,
         resolver=chosen.resolver,
+        delegates=chosen.delegates,
     )
 
 
@@ -216,6 +217,8 @@ def _limit_s(opened: Opened, plan: Plan, order: WaveOrder) -> float:
         own = sum(len(task.commands) for task in story.tasks) + len(story.verify) if story else 0
         reviews_s = sum(most_calls(reviewer) * reviewer.timeout_s for reviewer in one.reviewers)
         total += one.timeout_s + gate_s * (common + own) + reviews_s
+        if one.delegates:
+            total += sum(other.timeout_s for other in one.delegates) + gate_s * (common + own)
         if one.resolver is not None:
             total += MERGES * (one.resolver.timeout_s + gate_s * (common + own))
     return total + 60.0

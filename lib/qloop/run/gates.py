@@ -119,6 +119,11 @@ def run_gates(room: Room, kind: str, commands: tuple[str, ...]) -> tuple[GateRes
     return run_named(room, numbered(kind, commands))
 
 
+def count_green(results: tuple[GateResult, ...]) -> str:
+    """How many commands were green, for people; all of *results* are."""
+    return "1 command green" if len(results) == 1 else f"{len(results)} commands green"
+
+
 def numbered(kind: str, commands: tuple[str, ...]) -> dict[str, str]:
     """Commands by the names of their gates: `<kind>-1`, …"""
     return {f"{kind}-{number}": command for number, command in enumerate(commands, start=1)}

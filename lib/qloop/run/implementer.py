@@ -11,7 +11,10 @@ from qloop.plan.model import Story
 from qloop.run.agent_call import AgentCall, Answered, call_agent, run_call
 from qloop.run.briefing import Briefing, checks_of
 from qloop.run.call_end import find_failure
+from qloop.run.delegation import CallCancelled
 from qloop.run.desk import Desk, shown
+from qloop.run.gates import GateCancelled
+from qloop.run.handing_down import hand_down
 from qloop.run.orders import AttemptOrder, Failed
 from qloop.system.logged import Ended
 
@@ -36,7 +39,17 @@ def work(desk: Desk, order: AttemptOrder) -> Claim:
     if desk.dispatch.runner.name == SHELL:
         answered = _run_tasks(desk, story)
     else:
-        call = _call(desk, Briefing.of_order(order).render(story))
+        try:
+            handed = hand_down(desk, order, story)
+        except (CallCancelled, GateCancelled):
+            return Claim(Failed.interrupted(), None)
+        if handed.log is not None:
+            return Claim(None, handed.log)
+        briefing = Briefing.of_order(order)
+        told = replace(
+            briefing, finding=handed.finding, lines=handed.lines, by_model=handed.by_model
+        )
+        call = _call(desk, told.render(story))
         checks = checks_of(order.commands.quality, story)
         answered = call_agent(desk, replace(call, checks=checks))
     log = shown(answered.log, desk.terms)

@@ -1,10 +1,11 @@
-"""Whether this process belongs to an implementer of this repository's run.
+"""Whether this process belongs to an agent of this repository's run.
 
 What changes state is a person's or the driver's to do; an agent that calls qloop is refused,
 also when it hides its variables: its ancestors tell.
 """
 
 import os
+from collections.abc import Container
 from pathlib import Path
 
 import psutil
@@ -14,6 +15,9 @@ from qloop.run import holder
 from qloop.run.known_missions import known_missions
 from qloop.system.errors import UsageWrong
 from qloop.system.identity import is_alive, parse_process_id
+
+DEPTH = "QLOOP_DEPTH"
+"""The variable of a delegate's environment that says how deep it is: one level."""
 
 
 def check_outside(repository: Repository, what: str) -> None:
@@ -30,6 +34,25 @@ def check_outside(repository: Repository, what: str) -> None:
             f"{what} is refused inside an implementer's process tree",
             where=str(Path.cwd()),
             fix="leave it to the person who started the run",
+        )
+    _check_depth(parents, what, ())
+
+
+def check_depth(what: str, askers: Container[int]) -> None:
+    """Raise UsageWrong where *what* is asked for from inside a delegate's process tree.
+
+    *askers* are the processes that have asked for delegates and wait for them.
+    """
+    _check_depth(psutil.Process().parents(), what, askers)
+
+
+def _check_depth(parents: list[psutil.Process], what: str, askers: Container[int]) -> None:
+    marked = any(DEPTH in env for env in _environments(parents))
+    if marked or any(process.pid in askers for process in parents):
+        raise UsageWrong(
+            f"{what} is refused inside a delegate's process tree",
+            where=str(Path.cwd()),
+            fix="delegates go one level deep; ask from outside of it",
         )
 
 

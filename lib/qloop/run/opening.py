@@ -262,6 +262,7 @@ def _open(
         block=config.checks.block,
         on_conflict=config.on_conflict,
         regenerate=config.regenerate,
+        delegate=config.delegate,
     )
     return Opened(repository, store, journal, terms, config, wanted, lock, open_purse(terms))
 

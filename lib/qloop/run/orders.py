@@ -12,6 +12,7 @@ from qloop.agents.hindrances import Cause
 from qloop.agents.manifest import Manifest
 from qloop.plan.model import Phase, Story, without_nulls
 from qloop.repo.landing import Solved
+from qloop.run.config_tables import DelegateTable
 from qloop.run.conflicts import OnConflict, Regenerate
 
 
@@ -73,6 +74,7 @@ class Terms(Value):
     """Whether what the checks find between two stories of a wave keeps the later one out."""
     on_conflict: OnConflict = "retry"
     regenerate: tuple[Regenerate, ...] = ()
+    delegate: DelegateTable = DelegateTable()
 
 
 class Reserved(Value):
@@ -104,6 +106,16 @@ class Resolver(Value):
     timeout_s: float
 
 
+class Delegate(Value):
+    """A stateless agent without tools that may be asked for one answer."""
+
+    role: str
+    """`worker` or `qa`."""
+    runner: Manifest
+    model: str | None
+    timeout_s: float
+
+
 class Dispatch(Value):
     """One story handed out once."""
 
@@ -121,6 +133,12 @@ class Dispatch(Value):
     """Those who judge it after its commands, in this order."""
     resolver: Resolver | None = None
     """Who solves its conflicts with the line; None where nobody is asked to."""
+    delegates: tuple[Delegate, ...] = ()
+    """Who may be asked about its last failure."""
+
+    def delegate(self, role: str) -> Delegate | None:
+        """The delegate of a role, where there is one."""
+        return next((one for one in self.delegates if one.role == role), None)
 
 
 class Leader(Value):

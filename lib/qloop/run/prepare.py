@@ -121,6 +121,16 @@ def pick_runner(story: Story, wanted: Wanted, config: Config, root: Path) -> Man
 
 def find_manifest(name: str, asked_by: str, config: Config, root: Path) -> Manifest:
     """A runner by its name, fit to start. Raises RunnerUnavailable, BadInput."""
+    manifest = find_known(name, asked_by, config, root)
+    check_rights(manifest)
+    return manifest
+
+
+def find_known(name: str, asked_by: str, config: Config, root: Path) -> Manifest:
+    """A runner by its name, installed; whether it may start is not looked at.
+
+    Raises RunnerUnavailable, BadInput for an unknown name.
+    """
     manifest = config.manifest(name)
     if manifest is None:
         known = ", ".join([SHELL, AUTO, *runner_names(config)])
@@ -138,7 +148,6 @@ def find_manifest(name: str, asked_by: str, config: Config, root: Path) -> Manif
             if manifest.install
             else f"install it, or change [runners.{name}] in qloop.toml",
         )
-    check_rights(manifest)
     return manifest
 
 

@@ -48,4 +48,5 @@ def unlanding_terms(
         limits=limits,
         settings=settings.to_dict(),
         env_pass=config.env_pass,
+        delegate=config.delegate,
     )

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 PLANNING = "p-"
 """How an id begins under which a plan is made; that of a run begins with `r-`."""
+DELEGATION = "d-"
+"""How an id begins under which a person asks a delegate."""
 
 
 class EventKind(StrEnum):
@@ -29,6 +31,7 @@ class EventKind(StrEnum):
     GATE_ENDED = "gate.ended"
     REVIEW_ENDED = "review.ended"
     MERGE_ENDED = "merge.ended"
+    DELEGATE_ENDED = "delegate.ended"
     STORY_LANDED = "story.landed"
     STORY_SETTLED = "story.settled"
     STATE_REPAIRED = "state.repaired"
@@ -58,6 +61,11 @@ class Fact(NamedTuple):
 def is_planning(run: str) -> bool:
     """Whether an id is not of a run but of a plan's making."""
     return run.startswith(PLANNING)
+
+
+def is_beside(run: str) -> bool:
+    """Whether an id is of no run, but of what was done beside them."""
+    return run.startswith((PLANNING, DELEGATION))
 
 
 _KINDS = {str(kind): kind for kind in EventKind}

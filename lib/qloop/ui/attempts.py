@@ -12,6 +12,7 @@ from qloop.plan.values import Status
 from qloop.state.facts import EventKind
 from qloop.state.report import costs_of
 from qloop.system.clock import parse_utc
+from qloop.ui.delegates import DelegateRun
 from qloop.ui.stages import is_makers
 from qloop.ui.views import View
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from qloop.plan.model import Failure, Story
     from qloop.state.likeness import AnyEvent
 
-_JUDGING = (EventKind.GATE_ENDED, EventKind.REVIEW_ENDED)
+_JUDGING = (EventKind.GATE_ENDED, EventKind.REVIEW_ENDED, EventKind.DELEGATE_ENDED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +85,7 @@ class Attempt(View):
     agent: AgentEnd | None = None
     gates: tuple[GateRun, ...] = ()
     reviews: tuple[ReviewRun, ...] = ()
+    delegates: tuple[DelegateRun, ...] = ()
     status: str | None = None
     """What it left the story as; None where it was never settled."""
     phase: str | None = None
@@ -134,6 +136,7 @@ def _attempt(
     changes["gates"] = tuple(_gate(one) for one in data[EventKind.GATE_ENDED])
     reviews = (one for one in data[EventKind.REVIEW_ENDED] if "role" in one)
     changes["reviews"] = tuple(_review(one) for one in reviews)
+    changes["delegates"] = tuple(map(DelegateRun.of, data[EventKind.DELEGATE_ENDED]))
     ref, commit = salvaged.get(number, (None, None))
     changes |= {"salvage_ref": ref, "salvage_commit": commit}
     changes |= costs_of(events)

@@ -28,6 +28,7 @@ from qloop.ui.status import StatusView, StoryView, build_status, explain
 from qloop.ui.turns import Logs, LogView, find_turn, landing_queue, render_queue
 
 NOTED = {
+    EventKind.DELEGATE_ENDED,
     EventKind.STORY_LANDED,
     EventKind.STORY_SETTLED,
     EventKind.GUARD_BREACHED,
@@ -238,7 +239,7 @@ def _doing(plan: Plan, story: Story, work: Work, log: LogView, turn: Work | None
     match work.stage:
         case Stage.SET_UP | Stage.JUDGED if gate is not None:
             return gate.label
-        case Stage.AGENT | Stage.REVIEWED | Stage.MERGED:
+        case Stage.AGENT | Stage.DELEGATED | Stage.REVIEWED | Stage.MERGED:
             return f"{work.agent} at work"
         case Stage.QUEUED if gate is not None:
             return f"landing, {gate.label}"

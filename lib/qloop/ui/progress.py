@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from qloop.state.facts import is_beside
 from qloop.state.journal import Event, EventKind, Journal
 from qloop.state.pauses import Pause
 from qloop.system.clock import parse_utc, render_duration
 from qloop.ui import console
+from qloop.ui.delegates import DelegateRun, delegate_words
 from qloop.ui.pauses import render_pause
 from qloop.ui.stages import is_makers
 
@@ -14,7 +16,7 @@ GREEN_GATES_SHOWN = ("test", "base")
 
 
 class Follower:
-    """Reads what the journal has gained since the last look, and shows each event."""
+    """Reads what the journal has gained since the last look, and shows each event of a run."""
 
     def __init__(self, path: Path, show: Callable[[Event], None], offset: int) -> None:
         self._journal = Journal(path)
@@ -25,7 +27,8 @@ class Follower:
         """Show the events that came since the last look."""
         events, self._offset = self._journal.read_from(self._offset)
         for event in events:
-            self._show(event)
+            if not is_beside(event.run):
+                self._show(event)
 
 
 class PlainLines:
@@ -64,6 +67,7 @@ def render_event(event: Event) -> str:
         EventKind.AGENT_ENDED: lambda: f"{who}: {_agent_end(event)}" if is_makers(data) else "",
         EventKind.REVIEW_ENDED: lambda: _review(event, who) if "role" in data else "",
         EventKind.MERGE_ENDED: lambda: _merge(event, who),
+        EventKind.DELEGATE_ENDED: lambda: f"{who}: {delegate_words(DelegateRun.of(data))}",
         EventKind.GUARD_BREACHED: lambda: f"{who}: guard: {_first(data.get('reason'))}",
         EventKind.GATE_ENDED: lambda: _gate(event, who),
         EventKind.STORY_LANDED: lambda: f"{event.story} landed as {str(data.get('commit'))[:10]}",

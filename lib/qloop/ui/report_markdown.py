@@ -8,6 +8,7 @@ from qloop.plan.model import Story
 from qloop.system.clock import render_duration
 from qloop.ui.attempts import Attempt
 from qloop.ui.dag_drawing import boxes_of
+from qloop.ui.delegates import delegate_words
 from qloop.ui.markup import clean
 from qloop.ui.mermaid import is_drawable, render_mermaid
 from qloop.ui.report_parts import (
@@ -172,6 +173,8 @@ def _file(row: FileRow) -> tuple[str, ...]:
 
 def _attempt(one: Attempt, part: StoryPart) -> Iterator[str]:
     yield from ("", f"#### {plain(attempt_head(one))}", "", plain(attempt_facts(one)), "")
+    for call in one.delegates:
+        yield from (plain(delegate_words(call)), "")
     if one.agent is not None:
         yield from (f"agent {plain(agent_words(one))}", "")
     if one.reason:

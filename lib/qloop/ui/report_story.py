@@ -6,6 +6,7 @@ from qloop.plan.model import Status, Story
 from qloop.system.clock import render_duration
 from qloop.ui.attempts import Attempt, GateRun
 from qloop.ui.dag_drawing import drawn_status
+from qloop.ui.delegates import delegate_words
 from qloop.ui.markup import Markup, element
 from qloop.ui.report_parts import (
     attempt_facts,
@@ -118,6 +119,7 @@ def _attempt(one: Attempt, part: StoryPart) -> Markup:
         element("h4", mark(status), attempt_head(one)),
         element("p", attempt_facts(one), class_="soft"),
     ]
+    content += [element("p", delegate_words(call)) for call in one.delegates]
     if one.agent is not None:
         content.append(element("p", f"agent {agent_words(one)}"))
     if one.reason:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qloop.plan.model import Plan, Story
-from qloop.state.facts import is_planning
+from qloop.state.facts import is_beside
 from qloop.state.journal import Event, EventKind
 from qloop.ui.attempts import Attempt, attempts_of
 from qloop.ui.findings import finding_text
@@ -96,7 +96,7 @@ def build_report_view(plan: Plan, status: StatusView, known: Sources, made_at: s
     by_story: dict[str, list[Event]] = {}
     by_run: dict[str, list[Event]] = {}
     for event in known.events:
-        if is_planning(event.run):
+        if is_beside(event.run):
             continue
         by_run.setdefault(event.run, []).append(event)
         if event.story is not None:

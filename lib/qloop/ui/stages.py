@@ -13,12 +13,14 @@ from qloop.agents.readable import readable_name
 from qloop.agents.roles import IMPLEMENTER
 from qloop.plan.model import Plan, Story
 from qloop.state.journal import Event, EventKind
+from qloop.ui.delegates import APPLIED
 
 AGENT_LOG = "output.log"
 TEST_GATE = "test"
 REVIEWER = "-reviewer"
 REVIEWERS = (f"spec{REVIEWER}", f"quality{REVIEWER}")
 RESOLVER = "merge-resolver"
+DELEGATES = ("qa", "worker")
 _MERGE_LOG = re.compile(rf"{RESOLVER}(?:-(\d+))?\.log")
 _REVIEW_LOG = re.compile(rf"({'|'.join(REVIEWERS)})(?:-(\d+))?\.log")
 
@@ -27,6 +29,8 @@ class Stage(StrEnum):
     """Where an attempt is."""
 
     SET_UP = "set-up"
+    DELEGATED = "handed down"
+    """Another agent looks at what failed before."""
     AGENT = "agent"
     JUDGED = "being judged"
     """Its gates run."""
@@ -60,7 +64,8 @@ class Work:
     @property
     def agent(self) -> str:
         """Who is at work: the runner that makes it, or the role that judges or merges it."""
-        return self.reviewer if self.stage in (Stage.REVIEWED, Stage.MERGED) else self.runner
+        others = (Stage.DELEGATED, Stage.REVIEWED, Stage.MERGED)
+        return self.reviewer if self.stage in others else self.runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +123,17 @@ def log_of(plan: Plan, work: Work, logs: Collection[str]) -> str | None:
     gate = find_gate(plan, story, work.stage, logs) if story is not None else None
     if gate is not None:
         return gate.log
+    if work.stage is Stage.DELEGATED:
+        return next((one for one in _logs_of(work.reviewer) if one in logs), None)
     newest = {Stage.REVIEWED: _newest_review, Stage.MERGED: _newest_merge}.get(work.stage)
     name = newest(logs) if newest is not None else AGENT_LOG
     names = (readable_name(name), name) if name is not None else ()
     return next((one for one in names if one in logs), None)
+
+
+def _logs_of(role: str) -> tuple[str, str]:
+    """The logs of a role that is called once for an attempt, the one for people first."""
+    return readable_name(f"{role}.log"), f"{role}.log"
 
 
 def short_command(command: str) -> str:
@@ -164,14 +176,24 @@ def _stage_after(event: Event) -> Stage | None:
             return Stage.ENDING
         case EventKind.GATE_ENDED:
             return _stage_after_gate(data)
-        case EventKind.REVIEW_ENDED if "review" in data:
-            return Stage.QUEUED if _all_passed(data.get("review")) else Stage.ENDING
-        case EventKind.MERGE_ENDED:
-            return Stage.QUEUED if data.get("solved") else Stage.ENDING
+        case EventKind.REVIEW_ENDED | EventKind.MERGE_ENDED | EventKind.DELEGATE_ENDED:
+            return _stage_after_others(event)
         case EventKind.STORY_LANDED:
             return Stage.LANDED
         case _:
             return None
+
+
+def _stage_after_others(event: Event) -> Stage | None:
+    """Where agents bring an attempt that did not make it."""
+    data = event.data
+    if event.event is EventKind.DELEGATE_ENDED:
+        return Stage.JUDGED if data.get("outcome") == APPLIED else None
+    if event.event is EventKind.MERGE_ENDED:
+        return Stage.QUEUED if data.get("solved") else Stage.ENDING
+    if "review" not in data:
+        return None
+    return Stage.QUEUED if _all_passed(data.get("review")) else Stage.ENDING
 
 
 def is_makers(data: Mapping[str, object]) -> bool:
@@ -185,6 +207,8 @@ def _stage_of_agent(data: Mapping[str, object]) -> Stage | None:
     role = str(data.get("role"))
     if role == RESOLVER:
         return Stage.MERGED
+    if role in DELEGATES:
+        return Stage.DELEGATED
     return Stage.REVIEWED if role.endswith(REVIEWER) else None
 
 

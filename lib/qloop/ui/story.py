@@ -16,6 +16,7 @@ from qloop.system.clock import render_duration
 from qloop.ui import console
 from qloop.ui.amounts import render_cost
 from qloop.ui.attempts import AgentEnd, Attempt, GateRun, ReviewRun, attempts_of
+from qloop.ui.delegates import delegate_words
 from qloop.ui.findings import finding_lines, findings_about
 from qloop.ui.history import events_of_plan, first_line
 from qloop.ui.status import StatusView, StoryView
@@ -151,6 +152,7 @@ def _attempt(one: Attempt) -> Iterator[str]:
         took = f", took {render_duration(one.seconds)}" if one.seconds is not None else ""
         cost = render_cost(one.cost_usd, one.estimated_usd)
         yield f"    started {one.started_at}{took}{f', cost {cost}' if cost else ''}"
+    yield from (f"    {delegate_words(call)}" for call in one.delegates)
     if one.agent is not None:
         yield f"    agent {agent_words(one)}"
         used = _used(one.agent)
