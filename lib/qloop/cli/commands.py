@@ -72,6 +72,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("logs", "qloop.cli.look", "Show what a story's agent printed."),
             Entry("budget", "qloop.cli.budget", "Show what agents cost; limit a mission's."),
             Entry("report", "qloop.cli.look", "Write what became of the plan to one page."),
+            Entry("recon", "qloop.cli.look", "Show what this repository is, by code alone."),
             Entry("doctor", "qloop.cli.look", "Check git, runners and this repository."),
             Entry("runners", "qloop.cli.runners", "List, show or try agent command lines."),
         ),

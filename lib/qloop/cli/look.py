@@ -120,6 +120,19 @@ def doctor(quantum: Path | None, as_json: bool) -> int:
     return check_here(quantum, as_json=as_json)
 
 
+@click.command("recon")
+@json_option
+def recon(as_json: bool) -> int:
+    """Show what the repository here is: languages, commands, conventions, documents.
+
+    Read by code alone from the commit that is checked out; each fact is told with the file, and
+    line or key, that it was read from. Nothing is written, and nothing of the repository is run.
+    """
+    from qloop.cli.scouting import show_recon_here
+
+    return show_recon_here(as_json=as_json)
+
+
 @click.command("overview", hidden=True)
 def overview() -> int:
     """Show where things stand and the commands to go on with; starts nothing."""

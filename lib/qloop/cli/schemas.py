@@ -29,6 +29,10 @@ def _schema(name: str) -> Json:
         from qloop.agents.plan_answer import plan_answer_schema
 
         return plan_answer_schema()
+    if name == "facts":
+        from qloop.state.codebase import facts_schema
+
+        return facts_schema()
     if name.startswith(PHASE):
         from qloop.state.phase_events import phase_event_schema
 

@@ -14,7 +14,7 @@ PROMPTED = (
     *("coordinator", "orchestrator", "planner", "qa", "worker"),
 )
 SCHEMAS = (
-    *("config", "event", "plan", "quantum", "review"),
+    *("config", "event", "facts", "plan", "quantum", "review"),
     *("phase-complete", "phase-checkpoint", "phase-failure"),
 )
 

@@ -62,9 +62,9 @@ def _label(box: Box) -> str:
     if len(title) > LONGEST_TITLE:
         title = f"{title[: LONGEST_TITLE - 1].rstrip()}…"
     words = f"{_MARKS[box.status]} {box.id}" + (f": {title}" if title else "")
-    return f"{_escape(words)}<br/>{_escape(box.word)}"
+    return f"{escape(words)}<br/>{escape(box.word)}"
 
 
-def _escape(words: str) -> str:
+def escape(words: str) -> str:
     """Text inside a quoted label: Mermaid's own entities for what it or HTML would read."""
     return "".join(f"#{ord(letter)};" if letter in _SPECIAL else letter for letter in clean(words))
