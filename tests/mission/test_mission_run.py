@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loaded import Loaded
-from world import Ran, World
+from world import Ran, World, wait_until
 
 PRD = """# Tea site
 
@@ -190,3 +190,24 @@ def test_answers_are_refused_to_what_a_mission_started(world: World) -> None:
     world.qloop("mission", "resume", **python)
 
     assert (world.path / "code.txt").read_text("utf-8").strip() == "64"
+
+
+def test_a_mission_is_watched_and_stopped_from_elsewhere(world: World) -> None:
+    """`watch` prints its feed as it comes, `stop` ends it, and it is taken up again."""
+    coordinator(world, "RECON", f"touch '{world.flags}/on'; sleep 600")
+    begin(world, "--autonomy", "autopilot")
+    running = world.start("mission", "run")
+    wait_until((world.flags / "on").exists)
+    watching = world.start("watch")
+    assert watching.stdout is not None
+    assert "RECON: coordinator 1 started" in watching.stdout.readline()
+
+    assert world.qloop("stop").code == 0
+
+    assert running.communicate()[0] is not None
+    assert running.returncode == 130
+    assert watching.wait() == 0
+    watching.communicate()
+    overview = world.qloop()
+    assert "qloop mission run" in overview.out
+    assert status(world)["status"] == "interrupted"

@@ -6,11 +6,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from qloop.cli.context import default_state_file, repository_here
+from qloop.cli.context import STATE_FILE, default_state_file, repository_here
 from qloop.plan.memory import collector_paused
 from qloop.repo.plain import find_tips
 from qloop.repo.repository import Repository
 from qloop.run.holder import Holder, private_folder, read_holder
+from qloop.state.active import find_active
 from qloop.state.facts import Fact, is_planning, read_facts
 from qloop.system.clock import parse_utc, utc_now
 from qloop.system.errors import BadInput, InputMissing, QloopError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from qloop.plan.model import Plan, Story
     from qloop.state.journal import Event
     from qloop.state.likeness import AnyEvent
+    from qloop.ui.overview import Advice
 
 
 class Place(NamedTuple):
@@ -105,6 +107,10 @@ def show_overview_here() -> int:
     except (QloopError, OSError) as exc:  # OSError where git itself is not there
         show_advice(no_repository(exc))
         return 0
+    mission = _mission_advice(place)
+    if mission is not None:
+        show_advice(mission)
+        return 0
     if not place.state_file.exists():
         show_advice(no_plan())
         return 0
@@ -117,6 +123,23 @@ def show_overview_here() -> int:
         return 0
     show_advice(with_plan(view, now))
     return 0
+
+
+def _mission_advice(place: Place) -> Advice | None:
+    """What comes next for the active mission; None where a plan of its own is to be seen."""
+    if find_active(place.private) is None:
+        return None
+    from qloop.cli.mission_watching import find_unfinished, is_running, mission_lines, ways_on
+    from qloop.ui.overview import Advice
+
+    found = find_unfinished(place.private)
+    if found is None:
+        return None
+    folder, mission = found
+    own_plan = place.private.with_name(STATE_FILE).exists()
+    if own_plan and not is_running(mission) and mission.open_checkpoint is None:
+        return None
+    return Advice(mission_lines(folder), ways_on(mission))
 
 
 def read_outline(path: Path) -> AnyPlan[AnyStory]:

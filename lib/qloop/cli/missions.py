@@ -7,6 +7,7 @@ from typing import Any
 
 from qloop.mission import beginning, loop
 from qloop.mission.records import MissionRecords
+from qloop.plan.document import load_document
 from qloop.repo.checkout import Repository, find_repository
 from qloop.run.config import load_config
 from qloop.run.holder import private_folder
@@ -16,9 +17,16 @@ from qloop.state.intents import find_intent, intents_folder
 from qloop.state.mission import Answer, Checkpoint, Mission, MissionStatus, Triage
 from qloop.state.phases import Autonomy, PhaseName
 from qloop.system.clock import utc_now
-from qloop.system.errors import BadInput, InputMissing, PersonNeeded, RepositoryBusy
+from qloop.system.errors import (
+    BadInput,
+    InputMissing,
+    PersonNeeded,
+    QloopError,
+    RepositoryBusy,
+)
 from qloop.system.identity import is_alive, parse_process_id
 from qloop.ui import console
+from qloop.ui.mission_show import MissionShow
 from qloop.ui.mission_view import mission_json, show_question, show_status, show_summary
 
 CHOICES = {"1": "autopilot", "2": "guided", "3": "hands-on", "go": "autopilot"}
@@ -105,8 +113,9 @@ def run_records(repository: Repository, records: MissionRecords, *, ask: bool) -
             where=str(records.folder),
             fix="begin another: qloop mission new",
         )
-    asked = _ask if ask and sys.stdin.isatty() else None
-    mission = loop.run_mission(repository, records, loop.Person(console.say, asked))
+    with MissionShow(records.private, records.folder) as show:
+        asked = show.paused(_ask) if ask and sys.stdin.isatty() else None
+        mission = loop.run_mission(repository, records, loop.Person(show.say, asked))
     return _end(records, mission)
 
 
@@ -118,8 +127,16 @@ def _end(records: MissionRecords, mission: Mission) -> int:
     if mission.status is MissionStatus.INTERRUPTED:
         console.say("interrupted; go on with: qloop mission resume")
         return 130
-    show_summary(mission, records.spent_usd(mission))
+    show_summary(mission, records.spent_usd(mission), _branch(records.folder))
     return 0 if mission.status is MissionStatus.COMPLETED else 1
+
+
+def _branch(folder: Path) -> str | None:
+    """The feature branch of the mission's plan, where there is one that can be read."""
+    try:
+        return str(load_document(folder / "quantum.json")["branchName"])
+    except (QloopError, KeyError):
+        return None
 
 
 def _ask(checkpoint: Checkpoint) -> Answer:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from qloop.cli.looking import Place, find_place, this_moment
+from qloop.cli.mission_watching import watch_mission_here
 from qloop.cli.planning import read_plan
 from qloop.run.holder import Holder, read_holder
 from qloop.state.facts import is_beside, is_planning
@@ -21,6 +22,8 @@ BEGINNINGS = (EventKind.RUN_STARTED, EventKind.ATTEMPT_STARTED)
 
 def watch_here(quantum: Path | None) -> int:
     """Show the run that is on until it ends; where none is, the last one as it ended."""
+    if quantum is None and watch_mission_here():
+        return 0
     place = find_place(quantum)
     holder = read_holder(place.private)
     if holder is None or not holder.alive:

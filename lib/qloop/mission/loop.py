@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from qloop.mission import flow
 from qloop.mission.budget import find_budget_question
@@ -24,6 +26,7 @@ from qloop.run.recover import end_processes
 from qloop.state.active import activate
 from qloop.state.journal import Journal
 from qloop.state.mission import Answer, Checkpoint, Mission, MissionStatus
+from qloop.state.mission_feed import append_feed
 from qloop.state.phase_events import PhaseEvent
 from qloop.state.phases import PhaseName, PhaseStatus
 from qloop.system.clock import utc_now
@@ -58,8 +61,15 @@ def run_mission(repository: Repository, records: MissionRecords, person: Person)
         activate(records.private, records.folder)
         interrupts = Interrupts()
         undo.callback(interrupts.close)
-        loop = MissionLoop(repository, records, person, interrupts, lock)
+        told = Person(partial(_tell, records.folder, person.say), person.ask)
+        loop = MissionLoop(repository, records, told, interrupts, lock)
         return loop.run()
+
+
+def _tell(folder: Path, say: Callable[[str], None], text: str) -> None:
+    """Tell whoever watches, now and later."""
+    append_feed(folder, text)
+    say(text)
 
 
 def take_mission_lock(records: MissionRecords, say: Callable[[str], None]) -> int:

@@ -10,7 +10,7 @@ from qloop.state.active import activate, find_active
 from qloop.state.journal import EventKind, Journal
 from qloop.state.mission import Mission
 from qloop.state.mission_store import change_mission, read_mission, write_mission
-from qloop.state.spending import MICROS, Book
+from qloop.state.spending import spent_by
 from qloop.system.files import write_atomic
 from qloop.ui.mission_pages import render_budget, render_checkpoints, render_state
 
@@ -67,14 +67,8 @@ class MissionRecords:
 
     def spent_usd(self, mission: Mission) -> float:
         """What its agents have cost since its budget was last reset; what is reserved counts."""
-        book = Book()
-        book.take(Journal(self.journal).events())
-        calls = [call for call in book.calls.values() if call.run in mission.run_ids]
-        micros = sum(
-            (call.reserved_micros or 0) if call.cost_micros is None else call.cost_micros
-            for call in calls
-        )
-        return max(0.0, micros / MICROS - mission.written_off_usd)
+        spent = spent_by(Journal(self.journal).events(), mission.run_ids)
+        return max(0.0, spent - mission.written_off_usd)
 
     def _tell(self, before: Mission, after: Mission) -> None:
         """Journal what changed between two states."""

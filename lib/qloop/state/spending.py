@@ -6,7 +6,7 @@ ended in order has closed its account, and the next run begins a new one.
 Units: United States dollars, in sums as whole millionths (`_micros`), so that sums are exact.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,6 +26,18 @@ UNFINISHED = ("INTERRUPTED",)
 def to_micros(usd: float) -> int:
     """Dollars as whole millionths."""
     return round(usd * MICROS)
+
+
+def spent_by(events: Iterable[AnyEvent], runs: Collection[str]) -> float:
+    """What the calls of some runs have cost or hold reserved, in dollars."""
+    book = Book()
+    book.take(events)
+    calls = (call for call in book.calls.values() if call.run in runs)
+    micros = (
+        (call.reserved_micros or 0) if call.cost_micros is None else call.cost_micros
+        for call in calls
+    )
+    return sum(micros) / MICROS
 
 
 @dataclass(frozen=True, slots=True)

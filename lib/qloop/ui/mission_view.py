@@ -1,11 +1,19 @@
-"""A mission for people at a terminal, and as JSON."""
+"""A mission on standard output: where it stands, what waits, what it came to; and as JSON."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from qloop.state.mission import Checkpoint, Mission
+from rich.text import Text
+
+from qloop.state.mission import Checkpoint, Mission, MissionStatus
+from qloop.state.phases import PhaseName, PhaseStatus
 from qloop.system.clock import render_duration
 from qloop.ui import console
+from qloop.ui.mission_panel import draw_panel, draw_question
+
+WIDTH = 100
+DOTS = 16
 
 
 def mission_json(mission: Mission, folder: Path, spent_usd: float) -> dict[str, Any]:
@@ -20,46 +28,43 @@ def mission_json(mission: Mission, folder: Path, spent_usd: float) -> dict[str, 
 
 
 def show_question(one: Checkpoint) -> None:
-    """A question and its answers."""
-    console.say(f"STOP {one.id} {one.phase}: {one.question}")
-    width = max(len(option.id) for option in one.options)
-    for option in one.options:
-        console.say(f"  {option.id:<{width}}  {option.description}")
-    console.say(f"answer with: qloop answer {one.id} {one.options[0].id}")
+    """A question and its answers, on standard error."""
+    for row in draw_question(one):
+        console.say(console.printable(row.plain))
 
 
 def show_status(mission: Mission, folder: Path, spent_usd: float) -> None:
-    """Where it stands, phase by phase."""
-    console.result(f"mission {mission.id}--{mission.slug}  {mission.status}  {mission.autonomy}")
-    console.result(f"folder   {folder}")
-    console.result(f"budget   {_budget(mission, spent_usd)}")
-    console.table(
-        ("phase", "status", "time", "note"),
-        [
-            (run.phase, run.status, render_duration(run.seconds) if run.seconds else "", run.note)
-            for run in mission.phases
-        ],
-    )
-    if mission.open_checkpoint is not None:
-        show_question(mission.open_checkpoint)
+    """Where it stands, phase by phase, and how that was chosen."""
+    _show(draw_panel(mission, spent_usd, (), WIDTH, None))
+    console.result("")
+    console.result(f"size    {mission.triage.complexity}: {'; '.join(mission.triage.reasons)}")
+    console.result(f"folder  {folder}")
 
 
-def show_summary(mission: Mission, spent_usd: float) -> None:
-    """What a mission that is over came to."""
-    show_status_line = f"mission {mission.id} {mission.status}"
-    console.result(show_status_line)
-    console.table(
-        ("phase", "status", "time", "note"),
-        [
-            (run.phase, run.status, render_duration(run.seconds) if run.seconds else "", run.note)
-            for run in mission.phases
-        ],
-    )
-    total = sum(run.seconds for run in mission.phases)
-    commits = sum(run.metrics.commits for run in mission.phases)
-    console.result(f"total {render_duration(total)}, {commits} commits, ${spent_usd:.2f}")
+def show_summary(mission: Mission, spent_usd: float, branch: str | None) -> None:
+    """What a mission that is over came to, and where to look."""
+    console.result(f"mission {mission.id}--{mission.slug} {mission.status}")
+    for run in mission.phases:
+        took = render_duration(run.seconds) if run.seconds else str(run.status)
+        dots = "." * (DOTS - len(run.phase))
+        console.result(console.printable(f"  {run.phase} {dots} {took:<8} {run.note}".rstrip()))
+    execution = mission.phase(PhaseName.EXECUTION)
+    total = render_duration(sum(run.seconds for run in mission.phases))
+    commits = _count(execution.metrics.commits, "commit", "commits")
+    agents = _count(sum(run.metrics.agents_spawned for run in mission.phases), "agent", "agents")
+    console.result(f"total {total}, {commits}, {agents}, ${spent_usd:.2f}")
+    if mission.status is MissionStatus.COMPLETED and branch is not None:
+        text = f"what landed: git log {branch}; take it into your branch: git merge {branch}"
+        console.result(console.printable(text))
+    refined = mission.phase(PhaseName.REFINEMENT)
+    if refined.status is PhaseStatus.COMPLETE and refined.outputs:
+        console.result(f"what to improve: {refined.outputs[0].path} in the mission's folder")
 
 
-def _budget(mission: Mission, spent_usd: float) -> str:
-    limit = "no limit" if mission.limit_usd is None else f"of ${mission.limit_usd:.2f}"
-    return f"${spent_usd:.2f} {limit}"
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _show(rows: Iterable[Text]) -> None:
+    for row in rows:
+        console.result(console.printable(row.plain.rstrip()))

@@ -1,0 +1,66 @@
+"""A mission as rows of text: phases, money, the question that waits, what went on lately. Pure.
+
+Units: cells and rows.
+"""
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from qloop.state.mission import Checkpoint, Mission, PhaseRun
+from qloop.state.phases import PhaseStatus
+from qloop.system.clock import render_duration
+from qloop.ui.board_columns import clean
+
+MARKS = {
+    PhaseStatus.PENDING: ("·", "dim"),
+    PhaseStatus.IN_PROGRESS: ("▸", "bold"),
+    PhaseStatus.CHECKPOINT: ("?", "bold yellow"),
+    PhaseStatus.FAILED: ("x", "bold red"),
+    PhaseStatus.COMPLETE: ("✓", "green"),
+    PhaseStatus.SKIPPED: ("-", "dim"),
+}
+NAME_CELLS = 10
+
+
+def draw_head(mission: Mission, spent_usd: float) -> list[Text]:
+    """Who the mission is, and where each phase stands."""
+    row = Text(f"mission {mission.id}--{mission.slug}", "bold")
+    row.append(f"  {mission.status}  {mission.autonomy}  {_money(mission, spent_usd)}", "not bold")
+    return [row, *(_phase_row(run) for run in mission.phases)]
+
+
+def draw_question(one: Checkpoint) -> list[Text]:
+    """A question that waits, and how it is answered."""
+    rows = [Text(f"STOP {one.id} {one.phase}: {clean(one.question)}", "bold yellow")]
+    width = max(len(option.id) for option in one.options)
+    rows += [Text(f"  {option.id:<{width}}  {clean(option.description)}") for option in one.options]
+    return [*rows, Text(f"  answer with: qloop answer {one.id} {one.options[0].id}", "dim")]
+
+
+def draw_panel(
+    mission: Mission, spent_usd: float, feed: Sequence[str], width: int, height: int | None
+) -> list[Text]:
+    """All of it in at most *height* rows of *width* cells; the question goes before the feed."""
+    rows = draw_head(mission, spent_usd)
+    waiting = mission.open_checkpoint
+    if waiting is not None and not mission.status.is_over:
+        rows += [Text(), *draw_question(waiting)]
+    room = len(feed) if height is None else max(0, height - len(rows) - 1)
+    if feed and room:
+        rows += [Text(), *(Text(clean(line), "dim") for line in feed[-room:])]
+    for row in rows:
+        row.truncate(width, overflow="ellipsis")
+    return rows[:height]
+
+
+def _phase_row(run: PhaseRun) -> Text:
+    mark, style = MARKS[run.status]
+    took = render_duration(run.seconds) if run.seconds else ""
+    row = Text(f" {mark} {run.phase:<{NAME_CELLS}}", style)
+    return row.append(f" {took:>6}  {clean(run.note)}", "not bold dim")
+
+
+def _money(mission: Mission, spent_usd: float) -> str:
+    spent = f"${spent_usd:.2f}"
+    return spent if mission.limit_usd is None else f"{spent} of ${mission.limit_usd:.2f}"
