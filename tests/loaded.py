@@ -1,13 +1,14 @@
 """qloop as processes that need not load qloop: they are forked from one that has loaded all of it.
 
 Loading takes longer than most of what a run in the tests does, and is done once for each worker.
-A fork has a session, a folder, an environment and streams of its own, goes through the door that a
-start from a shell goes through, and ends as a Python does; what it starts in its turn is started
-anew. It differs from a start in what /proc tells of its words and environment, and in what a
-Python settles as it starts (`fits`). Tests that send signals, or look for the process, start it.
+A fork has a session, a folder, an environment and streams of its own, and goes through the door
+that a start from a shell goes through; what it starts in its turn is started anew. It differs in
+what /proc tells of its words and environment, in what a Python settles as it starts (`fits`), and
+in that it is not taken down at its end. Tests that send signals, or look for the process, start it.
 """
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -19,7 +20,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 LAZY = ("difflib", "git", "orjson", "platformdirs", "rich.table", "rich.text", "tempfile")
 """What qloop imports at the moment it needs it."""
@@ -99,7 +100,7 @@ def _settled(env: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in env.items() if name.startswith(SETTLED)}
 
 
-def main() -> int:
+def main() -> None:
     """Load all, then fork for the process at the other end of the socket until that is gone."""
     from qloop.__main__ import main as door
 
@@ -108,7 +109,7 @@ def main() -> int:
         while True:
             data, descriptors, _, _ = socket.recv_fds(end, LONGEST_REQUEST, 3)
             if not data:
-                return 0
+                return
             if os.fork() == 0:
                 break
             for descriptor in descriptors:
@@ -116,17 +117,20 @@ def main() -> int:
             _forget_ended()
         _watch_own_fork(end, descriptors)
     _be(json.loads(data), descriptors)
-    return door()
+    _end(door())
 
 
 def _load() -> None:
     import qloop
 
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "1"  # as the door does before it loads more
+    gc.disable()
     for name in LAZY:
         importlib.import_module(name)
     for found in pkgutil.walk_packages(qloop.__path__, "qloop."):
         importlib.import_module(found.name)
+    gc.freeze()  # so that no fork copies it by looking through it
+    gc.enable()
 
 
 def _forget_ended() -> None:
@@ -163,5 +167,13 @@ def _be(request: dict[str, Any], descriptors: list[int]) -> None:
     sys.argv[1:] = request["words"]
 
 
+def _end(code: int) -> NoReturn:
+    """End at once: taking down all that is loaded would copy it first."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
