@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qloop.agents.answers import MalformedAnswer
 from qloop.agents.plan_answer import (
-    MalformedPlan,
     PlanAnswer,
     parse_plan_answer,
     plan_answer_schema,
@@ -24,7 +24,7 @@ OTHER = json.dumps({"stories": [{**STORY, "title": "Two"}]}, indent=2)
 
 def faults(*stories: dict[str, Any], **top: Any) -> tuple[str, ...]:
     """What is wrong in an answer."""
-    with pytest.raises(MalformedPlan) as caught:
+    with pytest.raises(MalformedAnswer) as caught:
         parse_plan_answer(json.dumps({**top, "stories": list(stories)}))
     return caught.value.faults
 
@@ -68,7 +68,7 @@ def test_every_fault_of_form_is_named_at_once() -> None:
 )
 def test_what_is_no_plan_says_why(answer: str, told: str) -> None:
     """A quotation is none; JSON that is broken is told where."""
-    with pytest.raises(MalformedPlan, match=told):
+    with pytest.raises(MalformedAnswer, match=told):
         parse_plan_answer(answer)
 
 
@@ -77,7 +77,7 @@ def test_any_text_is_a_plan_or_refused(text: str) -> None:
     """With a reason."""
     try:
         found = parse_plan_answer(text)
-    except MalformedPlan as exc:
+    except MalformedAnswer as exc:
         told = exc.faults
     else:
         told = tuple(one.id for one in found.stories)

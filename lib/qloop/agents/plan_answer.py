@@ -1,41 +1,27 @@
 """A planner's answer: one JSON object with stories, read from what it said last.
 
 It holds what a document can say and nothing of what happens to stories later; what is not known
-is a fault. Where an answer has several such objects, the last one is the answer.
+is a fault.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field, StringConstraints
 
 from qloop.agents.answer_schema import answer_schema
-from qloop.agents.objects import find_break, find_objects
-from qloop.plan.faults import Fault, render_path, show
-from qloop.plan.model import without_nulls
+from qloop.agents.answers import FORM, Text, parse_answer
 from qloop.plan.values import STORY_ID, Json
 
 NAME = "plan"
 """The name of the schema."""
+KEY = "stories"
+"""What an object has that is such an answer."""
 
 Id = Annotated[str, StringConstraints(pattern=STORY_ID)]
-Text = Annotated[str, StringConstraints(min_length=1)]
-
-
-class MalformedPlan(Exception):
-    """An answer cannot be read as a plan; `faults` says why."""
-
-    def __init__(self, *faults: str) -> None:
-        self.faults = faults
-        super().__init__("; ".join(faults))
 
 
 class _Part(BaseModel):
-    """A part of an answer, in which nothing unknown may stand."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel, extra="forbid", frozen=True, strict=True, validate_by_alias=True
-    )
+    model_config = FORM
 
 
 class PlannedTask(_Part):
@@ -109,27 +95,5 @@ def plan_answer_schema() -> Json:
 
 
 def parse_plan_answer(answer: str) -> PlanAnswer:
-    """The plan in a final answer. Raises MalformedPlan."""
-    found = [value for value in find_objects(answer) if "stories" in value]
-    if not found:
-        told = (
-            "there is no JSON object with stories in it that begins at the start of a line; "
-            "only the answer itself is read, no file that was written"
-        )
-        raise MalformedPlan(*filter(None, [told, find_break(answer)]))
-    try:
-        return PlanAnswer.model_validate(without_nulls(found[-1]))
-    except ValidationError as exc:
-        raise MalformedPlan(*map(_fault, exc.errors())) from exc
-
-
-def _fault(error: Any) -> str:
-    path = render_path(error["loc"])
-    match error["type"]:
-        case "extra_forbidden":
-            return str(Fault(path, "this is not yours to say; leave it out"))
-        case "missing":
-            return str(Fault(path, "it is missing"))
-        case _:
-            told = error["msg"][:1].lower() + error["msg"][1:]
-            return str(Fault(path, f"{show(error['input'])}: {told}"))
+    """The plan in a final answer. Raises MalformedAnswer."""
+    return parse_answer(PlanAnswer, answer, KEY)

@@ -41,6 +41,11 @@ def bullet_list(items: list[str], empty: str) -> str:
     return "\n".join(f"- {item}" for item in items) if items else empty
 
 
+def quoted(text: str) -> str:
+    """Each line behind a bar: what it holds can neither end nor begin a part of a prompt."""
+    return "\n".join(f"| {line}".rstrip() for line in text.splitlines())
+
+
 def _schema(role: Role) -> dict[str, str]:
     if role.output is None:
         return {}

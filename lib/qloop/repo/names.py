@@ -87,6 +87,16 @@ def workspace_base(root_override: str | None, repository: Repository) -> Path:
     return base
 
 
+def readers_base(root_override: str | None, repository: Repository) -> Path:
+    """The folder for the checkouts of agents that only read, which need no run lock.
+
+    It lies beside the one of attempts: what a dead run left is ended by where it works. Raises
+    BadInput as `workspace_base` does.
+    """
+    base = workspace_base(root_override, repository)
+    return base.with_name(f"{base.name}-readers")
+
+
 def _plain(name: str) -> str:
     """A folder name without what trips build tools: blanks, quotes, letters beyond ASCII."""
     return _UNSAFE.sub("-", name).strip(".-") or "repository"

@@ -14,9 +14,10 @@ from qloop.repo.names import review_name
 from qloop.repo.removal import is_real_folder
 from qloop.repo.scratch import clean_to
 from qloop.repo.settings import PersonSettings
-from qloop.repo.worksite import restore_workspace
+from qloop.repo.worksite import lock_of, restore_workspace
 from qloop.repo.workspace import Workspace, create_workspace, remove_workspace
 from qloop.system import process
+from qloop.system.files import locked
 
 
 @contextmanager
@@ -30,6 +31,20 @@ def review_tree(
         yield workspace
     finally:
         remove_workspace(workspace)
+
+
+@contextmanager
+def reading_tree(
+    repository: Repository, settings: PersonSettings, base: Path, reader_id: str, commit: str
+) -> Iterator[Workspace]:
+    """The same for work without the run lock: held, so that nobody takes it for a leftover."""
+    lock = lock_of(repository.git_dir, review_name(reader_id))
+    with locked(lock):
+        try:
+            with review_tree(repository, settings, base, reader_id, commit) as workspace:
+                yield workspace
+        finally:
+            lock.unlink(missing_ok=True)
 
 
 def find_changed(workspace: Workspace) -> tuple[str, ...]:

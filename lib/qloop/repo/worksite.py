@@ -92,6 +92,11 @@ class Workspace:
         return self.person / RECORDS / f"{self.name}.index"
 
     @property
+    def lock(self) -> Path:
+        """The file that is locked while a process without the run lock has it in use."""
+        return lock_of(self.person, self.name)
+
+    @property
     def git(self) -> Git:
         """Git on the worktree, through its own directory: `.git` in the tree is never read."""
         return Git(self.admin, work_tree=self.tree)
@@ -100,6 +105,11 @@ class Workspace:
     def link(self) -> bytes:
         """What the file `.git` in the worktree must hold."""
         return b"gitdir: " + bytes(self.admin) + b"\n"
+
+
+def lock_of(person: Path, name: str) -> Path:
+    """The lock file of the workspace of that name, in the person's git directory."""
+    return person / RECORDS / f"{name}.lock"
 
 
 def restore_workspace(ws: Workspace) -> None:

@@ -4,6 +4,7 @@ Errors: SetupFailed, GitFailed. Source: git-worktree(1).
 """
 
 import contextlib
+import os
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,12 +27,14 @@ from qloop.repo.worksite import (
     restore_workspace,
     write_record,
 )
+from qloop.system.files import Held, open_locked
 
 __all__ = [
     "SetupFailed",
     "Workspace",
     "WorkspaceRow",
     "create_workspace",
+    "find_leftovers",
     "find_workspaces",
     "list_workspaces",
     "remove_workspace",
@@ -98,6 +101,7 @@ def remove_workspace(ws: Workspace) -> bool:
         return False
     ws.first_index.unlink(missing_ok=True)
     ws.record.unlink(missing_ok=True)
+    ws.lock.unlink(missing_ok=True)
     return True
 
 
@@ -116,6 +120,11 @@ def find_workspaces(repository: Repository) -> tuple[Workspace, ...]:
     return tuple(found)
 
 
+def find_leftovers(repository: Repository) -> tuple[Workspace, ...]:
+    """Those that no living process holds; whoever has the run lock may remove them."""
+    return tuple(one for one in find_workspaces(repository) if not _is_held(one))
+
+
 def list_workspaces(repository: Repository) -> tuple[WorkspaceRow, ...]:
     """The attempts' worktrees for people to look at; reads them as they are."""
     rows = []
@@ -127,6 +136,16 @@ def list_workspaces(repository: Repository) -> tuple[WorkspaceRow, ...]:
                 WorkspaceRow(parts.story, parts.attempt, str(ws.tree), branch, commit or ws.start)
             )
     return tuple(rows)
+
+
+def _is_held(ws: Workspace) -> bool:
+    if not ws.lock.exists():
+        return False
+    try:
+        os.close(open_locked(ws.lock, wait=False))
+    except Held:
+        return True
+    return False
 
 
 def _add_worktree(ws: Workspace) -> Workspace:

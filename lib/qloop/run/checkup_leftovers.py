@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from qloop.repo.checkout import Repository
-from qloop.repo.workspace import find_workspaces
+from qloop.repo.workspace import find_leftovers
 from qloop.run.finding import Finding, enumerate_names
 from qloop.run.holder import private_folder, read_holder
 from qloop.state.facts import is_planning
@@ -28,7 +28,7 @@ def check_leftovers(repository: Repository) -> Iterator[Finding]:
 
 
 def _worktrees(repository: Repository) -> Iterator[Finding]:
-    trees = [str(one.tree) for one in find_workspaces(repository)]
+    trees = [str(one.tree) for one in find_leftovers(repository)]
     if trees:
         text = f"worktrees that no run uses: {enumerate_names(trees)}"
         fix = "`qloop worktree clean` keeps their work and removes them"

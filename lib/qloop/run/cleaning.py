@@ -9,7 +9,7 @@ from qloop.plan.validate import check_plan
 from qloop.repo.checkout import Repository
 from qloop.repo.names import parse_attempt_id
 from qloop.repo.pool import drain
-from qloop.repo.workspace import Workspace, find_workspaces
+from qloop.repo.workspace import Workspace, find_leftovers
 from qloop.run import holder, recover
 from qloop.run.inside import check_outside
 from qloop.system.errors import QloopError
@@ -30,7 +30,7 @@ def clean(repository: Repository, quantum: Path, *, everything: bool, dry_run: b
     reachable from a reference.
     """
     check_outside(repository, "worktree clean")
-    found = find_workspaces(repository)
+    found = find_leftovers(repository)
     lock = holder.try_lock(repository)
     if lock is None:
         label = str(holder.busy(holder.private_folder(repository)).what)
@@ -44,7 +44,7 @@ def clean(repository: Repository, quantum: Path, *, everything: bool, dry_run: b
                 drain(base)
             names = {one.name for one in gone}
             kept += recover.tidy_workspaces(repository, names.__contains__, "cleaned away")
-            left = {one.name for one in find_workspaces(repository)}
+            left = {one.name for one in find_leftovers(repository)}
             gone = [one for one in gone if one.name not in left]
         return Cleaned(tuple(str(one.tree) for one in gone), tuple(kept))
     finally:

@@ -15,7 +15,12 @@ from qloop.repo.line import find_landed
 from qloop.repo.names import parse_attempt_id
 from qloop.repo.salvage import salvage
 from qloop.repo.starts import held_starts, release_start
-from qloop.repo.workspace import Workspace, find_workspaces, remove_workspace
+from qloop.repo.workspace import (
+    Workspace,
+    find_leftovers,
+    find_workspaces,
+    remove_workspace,
+)
 from qloop.run import holder
 from qloop.run.records import execution_of, set_reviews
 from qloop.state.journal import Event, EventKind, Journal
@@ -146,7 +151,7 @@ def _at_work(store: Store) -> list[str]:
 def tidy_workspaces(repository: Repository, is_dead: Callable[[str], bool], why: str) -> list[str]:
     """Salvage and remove worktrees whose attempts are dead; returns what was kept and why."""
     kept: list[str] = []
-    for workspace in find_workspaces(repository):
+    for workspace in find_leftovers(repository):
         if not is_dead(workspace.attempt_id):
             continue
         try:

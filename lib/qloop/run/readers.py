@@ -1,4 +1,4 @@
-"""Who makes a plan, and what it means for a person that a call came to no answer.
+"""Who reads and judges, and what it means for a person that a call came to no answer.
 
 Errors: RunnerUnavailable, BadInput.
 """
@@ -8,30 +8,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qloop.agents.hindrances import Cause
-from qloop.agents.manifest import Manifest
+from qloop.agents.manifest import SHELL, Manifest
 from qloop.agents.roles import load_role
 from qloop.run.agent_call import Answered
 from qloop.run.call_end import WORDS
 from qloop.run.choosing import FALLBACK
 from qloop.run.config import Config
 from qloop.run.orders import Hindered
-from qloop.run.planner_brief import PLANNER
 from qloop.run.prepare import find_agent, find_manifest
 from qloop.run.routing import Wish, route_role
 from qloop.state.pauses import Pause
 from qloop.system.clock import render_duration
 from qloop.system.errors import BadInput, PersonNeeded, QloopError, RunnerUnavailable
 
-ELSE = "or name another runner in [roles.planner]"
 
-
-class PlannerFailed(QloopError):
-    """A planner crashed, was stuck, or ran out of time."""
+class ReaderFailed(QloopError):
+    """An agent that reads crashed, was stuck, or ran out of time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Planner:
-    """Who is asked for a plan."""
+class Reader:
+    """Who is asked."""
 
     runner: Manifest
     model: str | None
@@ -42,39 +39,46 @@ class Planner:
         return f"{self.runner.name} ({self.model})" if self.model else self.runner.name
 
 
-def pick_planners(config: Config, root: Path) -> tuple[Planner, ...]:
-    """The planner as `[roles.planner]` and the settings for all name it, then its stand-ins."""
-    route = route_role(PLANNER, Wish(), config, load_role(PLANNER).tier)
-    runner = find_agent(route.runner, f"the {PLANNER}", config, root)
+def find_readers(role: str, config: Config, root: Path) -> tuple[Reader, ...]:
+    """Who may be asked in a role, then who stands in; none where commands do all the work.
+
+    That is `[roles.NAME]`, else the runner for all, if it is an agent's.
+    """
+    route = route_role(role, Wish(), config, load_role(role).tier)
+    return () if route.runner == SHELL else pick_readers(role, config, root)
+
+
+def pick_readers(role: str, config: Config, root: Path) -> tuple[Reader, ...]:
+    """The same for a role that needs an agent, whatever carries out the stories."""
+    route = route_role(role, Wish(), config, load_role(role).tier)
+    runner = find_agent(route.runner, f"the {role}", config, root)
     if runner is None:
-        raise RunnerUnavailable(
-            "plan --agent needs an agent command line, and none is set up",
-            where="qloop.toml",
-            fix=f"install one (`qloop runners list` tells how), {ELSE}",
-        )
+        return ()
     names = [name for name in config.fallback if name != runner.name]
     others = [find_manifest(name, FALLBACK, config, root) for name in names]
-    first = Planner(runner.for_reading(), route.model)
-    return (first, *(Planner(one.for_reading(), None) for one in others))
+    first = Reader(runner.for_reading(), route.model)
+    return (first, *(Reader(one.for_reading(), None) for one in others))
 
 
-def hindered_error(hindered: Hindered, log: str) -> QloopError:
-    """What keeps a planner from working, as the error that tells who can do something about it."""
-    cause = hindered.cause
+def hindered_error(role: str, hindered: Hindered, log: str) -> QloopError:
+    """What keeps a reader from working, as the error that tells who can do something about it."""
+    cause, instead = hindered.cause, _instead(role)
     what = f"{hindered.runner} {WORDS[cause]}: {hindered.text}"
     if cause is Cause.USAGE_LIMIT:
         pause = Pause(hindered.runner, str(cause), hindered.text, hindered.resets_at_s)
         wait = f"wait until {pause.until}" if hindered.resets_at_s else "wait for its reset"
-        return PersonNeeded(what, where=log, fix=f"{wait}, {ELSE}")
+        return PersonNeeded(what, where=log, fix=f"{wait}, {instead}")
     if cause is Cause.AUTHENTICATION:
         login = "log in with it, or put its key into the environment"
-        return PersonNeeded(what, where=log, fix=f"{login}, {ELSE}")
+        return PersonNeeded(what, where=log, fix=f"{login}, {instead}")
     if cause is Cause.CONFIGURATION:
         return BadInput(what, where=log, fix="correct its model or its table in qloop.toml")
-    return RunnerUnavailable(what, where=log, fix=f"try again later, {ELSE}")
+    return RunnerUnavailable(what, where=log, fix=f"try again later, {instead}")
 
 
-def ended_badly(planner: Planner, answered: Answered, timeout_s: float, log: str) -> QloopError:
+def ended_badly(
+    role: str, reader: Reader, answered: Answered, timeout_s: float, log: str
+) -> QloopError:
     """A call that broke off by itself."""
     ended = answered.ended
     if ended.timed_out:
@@ -90,7 +94,19 @@ def ended_badly(planner: Planner, answered: Answered, timeout_s: float, log: str
         how, fix = f"ended with exit code {ended.code}", "see its log"
     else:
         how, fix = "says itself that its call failed", "see its log"
-    return PlannerFailed(f"the planner ({planner.label}) {how}", where=log, fix=f"{fix}, {ELSE}")
+    what = f"the {role} ({reader.label}) {how}"
+    return ReaderFailed(what, where=log, fix=f"{fix}, {_instead(role)}")
+
+
+def is_whole(answered: Answered) -> bool:
+    """Whether a call came to its own end, and well."""
+    ended = answered.ended
+    is_cut = ended.timed_out or ended.stuck or ended.lost
+    return ended.code == 0 and not (is_cut or answered.reading.failed)
+
+
+def _instead(role: str) -> str:
+    return f"or name another runner in [roles.{role}]"
 
 
 def _name(signum: int) -> str:
