@@ -37,4 +37,6 @@ def _schema(name: str) -> Json:
         from qloop.state.phase_events import phase_event_schema
 
         return phase_event_schema(name.removeprefix(PHASE))
-    return plan_schema()
+    from qloop.agents.role_answers import ROLE_ANSWERS, role_answer_schema
+
+    return role_answer_schema(name) if name in ROLE_ANSWERS else plan_schema()

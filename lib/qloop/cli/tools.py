@@ -16,6 +16,7 @@ PROMPTED = (
 SCHEMAS = (
     *("config", "event", "facts", "plan", "quantum", "review"),
     *("phase-complete", "phase-checkpoint", "phase-failure"),
+    *("survey", "specification", "remarks", "persona", "synthesis", "diagnosis"),
 )
 
 
