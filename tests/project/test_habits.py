@@ -1,11 +1,10 @@
 """Habits that hold everywhere: sizes, docstrings, and words that do not belong into the source."""
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LIB = sorted((ROOT / "lib").rglob("*.py"))
@@ -37,16 +36,22 @@ def text_files() -> Iterator[Path]:
                     yield path
 
 
+@functools.cache
+def tree(path: Path) -> ast.Module:
+    """A module's source, parsed."""
+    return ast.parse(path.read_text("utf-8"))
+
+
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """A module's functions and methods."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
 
 def public(path: Path) -> Iterator[DEFINITIONS]:
     """What other modules use: classes, functions and methods without an underscore."""
-    for node in ast.parse(path.read_text("utf-8")).body:
+    for node in tree(path).body:
         if isinstance(node, DEFINITIONS) and not node.name.startswith("_"):
             yield node
             if isinstance(node, ast.ClassDef):
@@ -65,21 +70,21 @@ def test_no_place_of_a_workshop_is_named() -> None:
     assert named == {}
 
 
-@pytest.mark.parametrize("path", [*LIB, *SCRIPTS], ids=label)
-def test_modules_are_short_and_finished(path: Path) -> None:
+def test_modules_are_short_and_finished() -> None:
     """A module fits a reader's patience, says what it is, and leaves nothing for later."""
-    text = path.read_text("utf-8")
+    texts = {path: path.read_text("utf-8") for path in [*LIB, *SCRIPTS]}
+    long = {label(path) for path, text in texts.items() if text.count("\n") > LONGEST_MODULE}
 
-    assert len(text.splitlines()) <= LONGEST_MODULE or label(path) in LONGER_MODULES
-    assert ast.get_docstring(ast.parse(text))
-    assert LEFT_OVER.search(text) is None
+    assert long - LONGER_MODULES == set()
+    assert [label(path) for path in texts if not ast.get_docstring(tree(path))] == []
+    assert [label(path) for path, text in texts.items() if LEFT_OVER.search(text)] == []
 
 
-@pytest.mark.parametrize("path", [*LIB, *SCRIPTS], ids=label)
-def test_functions_are_short(path: Path) -> None:
+def test_functions_are_short() -> None:
     """A function fits a screen."""
     longer = {
-        node.name: lines
+        f"{label(path)}: {node.name}": lines
+        for path in [*LIB, *SCRIPTS]
         for node in functions(path)
         if (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > LONGEST_FUNCTION
     }
@@ -87,15 +92,25 @@ def test_functions_are_short(path: Path) -> None:
     assert longer == {}
 
 
-@pytest.mark.parametrize("path", [*LIB, *SCRIPTS], ids=label)
-def test_what_is_public_is_documented(path: Path) -> None:
+def test_what_is_public_is_documented() -> None:
     """Each public class and function has a docstring."""
-    assert [node.name for node in public(path) if not ast.get_docstring(node)] == []
+    silent = [
+        f"{label(path)}: {node.name}"
+        for path in [*LIB, *SCRIPTS]
+        for node in public(path)
+        if not ast.get_docstring(node)
+    ]
+
+    assert silent == []
 
 
-@pytest.mark.parametrize("path", TESTS, ids=label)
-def test_tests_state_the_behaviour(path: Path) -> None:
+def test_tests_state_the_behaviour() -> None:
     """Each test has a docstring."""
-    tests = [node for node in functions(path) if node.name.startswith("test_")]
+    silent = [
+        f"{label(path)}: {node.name}"
+        for path in TESTS
+        for node in functions(path)
+        if node.name.startswith("test_") and not ast.get_docstring(node)
+    ]
 
-    assert [node.name for node in tests if not ast.get_docstring(node)] == []
+    assert silent == []
