@@ -3,6 +3,7 @@
 Units: cells and rows.
 """
 
+import textwrap
 from collections.abc import Sequence
 
 from rich.text import Text
@@ -30,9 +31,11 @@ def draw_head(mission: Mission, spent_usd: float) -> list[Text]:
     return [row, *(_phase_row(run) for run in mission.phases)]
 
 
-def draw_question(one: Checkpoint) -> list[Text]:
-    """A question that waits, and how it is answered."""
-    rows = [Text(f"STOP {one.id} {one.phase}: {clean(one.question)}", "bold yellow")]
+def draw_question(one: Checkpoint, width: int) -> list[Text]:
+    """A question that waits, in lines of *width* cells, and how it is answered."""
+    words = f"STOP {one.id} {one.phase}: {clean(one.question)}"
+    lines = textwrap.wrap(words, max(width, NAME_CELLS), subsequent_indent="  ")
+    rows = [Text(line, "bold yellow") for line in lines]
     width = max(len(option.id) for option in one.options)
     rows += [Text(f"  {option.id:<{width}}  {clean(option.description)}") for option in one.options]
     return [*rows, Text(f"  answer with: qloop answer {one.id} {one.options[0].id}", "dim")]
@@ -45,7 +48,7 @@ def draw_panel(
     rows = draw_head(mission, spent_usd)
     waiting = mission.open_checkpoint
     if waiting is not None and not mission.status.is_over:
-        rows += [Text(), *draw_question(waiting)]
+        rows += [Text(), *draw_question(waiting, width)]
     room = len(feed) if height is None else max(0, height - len(rows) - 1)
     if feed and room:
         rows += [Text(), *(Text(clean(line), "dim") for line in feed[-room:])]

@@ -29,7 +29,7 @@ def mission_json(mission: Mission, folder: Path, spent_usd: float) -> dict[str, 
 
 def show_question(one: Checkpoint) -> None:
     """A question and its answers, on standard error."""
-    for row in draw_question(one):
+    for row in draw_question(one, WIDTH):
         console.say(console.printable(row.plain))
 
 
