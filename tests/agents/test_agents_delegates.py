@@ -113,13 +113,22 @@ def test_a_short_answer_stays_and_a_long_one_is_cut() -> None:
     assert longer.text == "src/shop.py:12: see src/shop.py:123"
 
 
-@pytest.mark.parametrize("answer", ["", "  \n", "\x1b[0m"])
+@pytest.mark.parametrize("answer", ["", "  \n", "\x1b[0m", "x" * 3000])
 def test_an_empty_answer_becomes_an_extract(answer: str) -> None:
-    """It is the same each time, and what can be had without a model."""
+    """The same each time, and what can be had without a model; an endless word is nothing."""
     found = compress(answer, TRACE, 50)
 
     assert found == extract(TRACE, 50)
     assert (found.text, found.source) == ("src/shop.py:12: ValueError: no price", "extract")
+
+
+def test_few_tokens_may_be_long_all_the_same() -> None:
+    """What is told never has more than some characters, and no token is cut."""
+    words = f"{'a' * 900} {'b' * 900} {'c' * 900}"
+
+    assert cut_tokens(words, 50) == words[:1801]
+    assert extract(f"x.py:1: {'e' * 5000}", 50).text == "x.py:1:"
+    assert compress(words, TRACE, 50).truncated
 
 
 @given(TEXTS, TEXTS, st.integers(10, 60))

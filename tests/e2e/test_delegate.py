@@ -195,6 +195,21 @@ def test_one_that_was_killed_leaves_nothing_behind(world: World) -> None:
     assert then.code == 0
     assert "put back what" in then.err
     assert text_of(world) == OLD
+    assert [one["outcome"] for one in records(world)] == ["killed", "compressed"]
+
+
+def test_one_that_is_interrupted_changes_nothing(world: World) -> None:
+    """Its agent is ended, its record says so, and the exit code is that of Ctrl-C."""
+    shop(world, worker=[[["touch", str(world.flags / "asked")], ["sleep", 1000]]])
+    asked = world.start("delegate", "worker", "--target", "shop.py", "--prompt", "x")
+    wait_until((world.flags / "asked").exists)
+
+    os.kill(asked.pid, signal.SIGINT)
+    asked.communicate()
+
+    assert asked.returncode == 130
+    assert text_of(world) == OLD
+    assert [one["outcome"] for one in records(world)] == ["cancelled"]
 
 
 def test_the_budget_counts_for_delegates(world: World) -> None:

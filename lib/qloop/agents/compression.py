@@ -31,7 +31,7 @@ def compress(answer: str, trace: str, most: int) -> Compressed:
     An answer that is short enough and names the trace's first place stays as it is.
     """
     said = strip_codes(answer).strip()
-    if not count_tokens(said):
+    if not count_tokens(cut_tokens(said, most)):
         return extract(trace, most)
     return _held(said, find_place(trace), most, "model")
 
@@ -44,7 +44,7 @@ def extract(trace: str, most: int) -> Compressed:
 def _held(said: str, place: str | None, most: int, source: Source) -> Compressed:
     text = cut_tokens(said, most)
     if place is not None and not _names(text, place):
-        head = last_tokens(place, most)
+        head = cut_tokens(last_tokens(place, most), most)
         text = cut_tokens(f"{head}: {said}" if said else head, most)
     is_cut = not text.endswith(said)
     return Compressed(text, count_tokens(text), source, is_cut)

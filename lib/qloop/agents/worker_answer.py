@@ -16,6 +16,7 @@ from qloop.agents.unified_diff import (
     looks_like_diff,
     parse_diff,
 )
+from qloop.plan.names import is_encodable
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 _DIFF_WORDS = ("diff", "patch", "udiff")
@@ -48,6 +49,8 @@ def change_text(answer: str, target: str, before: str | None) -> str:
         raise UnusableWork(f"its diff cannot be used: {exc}") from exc
     if after == before:
         raise UnusableWork("it changes nothing")
+    if not is_encodable(after):
+        raise UnusableWork("it holds half of a surrogate pair, which is no text")
     return after
 
 

@@ -39,7 +39,8 @@ class DelegateDesk(Desk):
 def desk_within(desk: Desk) -> Iterator[DelegateDesk]:
     """The desk of an attempt's delegate; its folders are gone in the end."""
     place = desk.workspace.tmp / "delegates"
-    made = empty_workspace(place, desk.dispatch.attempt_id, desk.workspace.person)
+    own = desk.workspace
+    made = empty_workspace(place, desk.dispatch.attempt_id, own.person, own.start)
     try:
         yield DelegateDesk(
             desk.terms, desk.wave, desk.dispatch, made, desk.emit, desk.cancel, desk.tickets
@@ -48,13 +49,16 @@ def desk_within(desk: Desk) -> Iterator[DelegateDesk]:
         remove_all(place)
 
 
-def empty_workspace(base: Path, name: str, person: Path) -> Workspace:
-    """Folders to work in, without any repository; *person* is the person's git directory."""
+def empty_workspace(base: Path, name: str, person: Path, start: str = "") -> Workspace:
+    """Folders to work in, without any repository; *person* is the person's git directory.
+
+    *start* is the commit that the attempt starts from, where it is for one.
+    """
     made = Workspace(
         name=name,
         base=base,
         branch=None,
-        start="",
+        start=start,
         admin=base / f"{name}.git",
         author=("", ""),
         person=person,

@@ -22,6 +22,7 @@ from qloop.repo.settings import read_settings
 from qloop.run import holder
 from qloop.run.config import Config
 from qloop.run.delegate_desk import DelegateDesk, empty_workspace
+from qloop.run.delegation import Record
 from qloop.run.desk import Emit
 from qloop.run.forks import new_run_id
 from qloop.run.inside import check_depth
@@ -35,7 +36,7 @@ from qloop.state.facts import DELEGATION, is_beside
 from qloop.state.journal import EventKind, Journal
 from qloop.system.cancel import Cancel
 from qloop.system.files import Held, open_locked, read_optional, write_atomic
-from qloop.system.identity import this_process
+from qloop.system.identity import is_alive, parse_process_id, this_process
 
 LOCK = "lock"
 BEFORE = "before"
@@ -115,11 +116,23 @@ def clear_dead(private: Path) -> list[str]:
         except Held:
             continue
         with suppress(OSError):
-            end_processes(Journal(private / "events.jsonl", path.parent.name), path.parent.name)
+            journal = Journal(private / "events.jsonl", path.parent.name)
+            end_processes(journal, journal.run_id)
+            _note_killed(journal)
             told += _undo(path.parent)
             path.unlink()
         os.close(handle)
     return told
+
+
+def _note_killed(journal: Journal) -> None:
+    """The record of a call whose process was killed before it could leave one."""
+    events = journal.events(journal.run_id)
+    started = [one.data for one in events if one.event is EventKind.AGENT_STARTED]
+    if started and not any(one.event is EventKind.DELEGATE_ENDED for one in events):
+        role = str(started[0].get("role"))
+        facts = Record(role, "asked by hand", 0, "killed", "qloop was killed meanwhile", 0).facts()
+        journal.append(EventKind.DELEGATE_ENDED, **{**facts, "runner": started[0].get("runner")})
 
 
 def _undo(folder: Path) -> list[str]:
@@ -139,8 +152,9 @@ def _askers(private: Path) -> tuple[int, ...]:
     """The processes that wait for a delegate of theirs."""
     found = []
     for path in (private / "delegates").glob(f"*/{LOCK}"):
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            found.append(int(json.loads(path.read_bytes())["pid"]))
+        with suppress(OSError, ValueError):
+            asker = parse_process_id(json.loads(path.read_bytes()))
+            found += [asker.pid] if asker is not None and is_alive(asker) else []
     return tuple(found)
 
 

@@ -87,10 +87,10 @@ def change_by_hand(
     target = find_target(task.root, task.name, task.state_files)
     worker = pick_delegate(WORKER, config, repository.root, asked.failures)
     with _room(repository, config, quantum, worker, say) as room:
-        proposal = propose(room.desk, worker, target, asked.prompt)
+        proposal = propose(room.desk, worker, target, asked.prompt, BY_HAND)
         if proposal.after is None:
-            _refuse(room, worker, proposal)
-        return _try_out(room, worker, proposal, task)
+            _refuse(room, proposal)
+        return _try_out(room, proposal, task)
 
 
 @contextmanager
@@ -110,28 +110,30 @@ def _room(
         interrupts.close()
 
 
-def _try_out(room: Room, worker: Delegate, proposal: Proposal, task: Task) -> Worked:
+def _try_out(room: Room, proposal: Proposal, task: Task) -> Worked:
     """Write the change, run the commands, and take it back where one is red."""
-    target, after = proposal.target, (proposal.after or "").encode("utf-8", "surrogateescape")
+    target, after = proposal.target, (proposal.after or "").encode()
     room.begin_change(target, after)
     try:
         written = replace_target(target, after)
         results = _run_gates(room, task)
     except TargetChanged as exc:
         room.end_change()
-        _refuse(room, worker, proposal, exc.what)
+        _refuse(room, proposal, exc.what)
     except BaseException:
         put_back(target, after)
         room.end_change()
+        record = proposal.record("cancelled", "stopped while its change was tested; put back")
+        room.desk.emit(EventKind.DELEGATE_ENDED, **record.facts())
         raise
     red = next((one for one in results if not one.green), None)
     if red is not None:
         is_back = put_back(target, written)
         room.end_change()
-        _refuse(room, worker, proposal, red.evidence(), "put back" if is_back else "left")
+        _refuse(room, proposal, red.evidence(), "put back" if is_back else "left")
     room.end_change()
     how = gates.count_green(results) if results else "unverified: no command judges it"
-    record = proposal.record(worker, BY_HAND, "applied", how)
+    record = proposal.record("applied", how)
     room.desk.emit(EventKind.DELEGATE_ENDED, **record.facts())
     return Worked(record, results, room.kept)
 
@@ -151,12 +153,10 @@ def _run_gates(room: Room, task: Task) -> tuple[GateResult, ...]:
     return gates.run_gates(place, "verify", task.verify)
 
 
-def _refuse(
-    room: Room, worker: Delegate, proposal: Proposal, why: str = "", outcome: str = ""
-) -> NoReturn:
+def _refuse(room: Room, proposal: Proposal, why: str = "", outcome: str = "") -> NoReturn:
     """Note what became of the call, and raise WorkRefused: the target is as it was."""
     text = why or proposal.why
-    record = proposal.record(worker, BY_HAND, outcome or proposal.outcome or "rejected", text)
+    record = proposal.record(outcome or proposal.outcome or "rejected", text)
     room.desk.emit(EventKind.DELEGATE_ENDED, **record.facts())
     name = proposal.target.name
     stands = (

@@ -5,7 +5,8 @@ qloop to the one file that it is of. Every call leaves one record in the journal
 Errors: those of `agent_call`; CallFailed for a call that came to no answer, CallCancelled.
 """
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from typing import Any
 
 from qloop.agents.compression import Compressed, compress, extract
@@ -24,6 +25,7 @@ from qloop.run.target import Target
 from qloop.state.journal import EventKind
 from qloop.system.clock import render_duration
 from qloop.system.errors import BadInput, QloopError
+from qloop.system.masking import find_secrets, mask_strings
 
 LONGEST_TRACE = 60_000
 """Characters of a trace that a prompt takes: the first half of them, and the last."""
@@ -41,31 +43,38 @@ class CallFailed(QloopError):
 class CallCancelled(Exception):
     """It was told to stop while a delegate was at work."""
 
+    def __init__(self, answered: Answered) -> None:
+        super().__init__()
+        self.answered = answered
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """What a worker made of its target."""
 
     target: Target
+    worker: Delegate
+    reason: str
+    """Why it was asked."""
     answered: Answered
-    after: str | None
+    after: str | None = None
     """The target's new content; None where nothing can be used."""
     why: str = ""
     """What is wrong with the answer, or the call."""
     outcome: str = ""
-    """`rejected` or `failed`, where nothing can be used."""
+    """`rejected`, `failed` or `cancelled`, where nothing can be used."""
 
-    def record(self, worker: Delegate, reason: str, outcome: str = "", text: str = "") -> "Record":
+    def record(self, outcome: str = "", text: str = "") -> "Record":
         """The call's record, once it is known what became of the change."""
         return Record(
             role=WORKER,
-            reason=reason,
+            reason=self.reason,
             lines_in=self.target.lines,
             outcome=outcome or self.outcome,
             text=text or self.why,
             tokens_out=count_tokens(self.answered.reading.answer),
             target=self.target.name,
-            delegate=worker,
+            delegate=self.worker,
             answered=self.answered,
         )
 
@@ -80,8 +89,8 @@ class Record:
     lines_in: int
     """Lines of the trace, or of the target."""
     outcome: str
-    """`compressed`; `applied`, `put back`, `left` (somebody else changed it since), `rejected`,
-    `failed`."""
+    """`compressed`; `applied`, `put back`, `left` (somebody else changed it since), `rejected`;
+    `failed`, `cancelled`, `killed`."""
     text: str
     """What a trace came to; what a worker's answer lacked, or the command that refused it."""
     tokens_out: int
@@ -127,7 +136,7 @@ def ask(desk: DelegateDesk, delegate: Delegate, prompt: str) -> Answered:
     )
     answered = call_agent(desk, call)
     if answered.ended.cancelled:
-        raise CallCancelled
+        raise CallCancelled(answered)
     broken = _broken(answered, delegate)
     if broken:
         who = f"the {delegate.role} ({delegate.runner.name})"
@@ -135,17 +144,39 @@ def ask(desk: DelegateDesk, delegate: Delegate, prompt: str) -> Answered:
     return answered
 
 
-def propose(desk: DelegateDesk, worker: Delegate, target: Target, ticket: str) -> Proposal:
-    """What a worker makes of a file by a ticket; nothing is written."""
+def propose(
+    desk: DelegateDesk, worker: Delegate, target: Target, ticket: str, reason: str
+) -> Proposal:
+    """What a worker makes of a file by a ticket; nothing is written.
+
+    Who asks records what becomes of it.
+    """
+    _check_secrets(target, worker)
     try:
         answered = ask(desk, worker, render_worker(target.name, target.text, ticket))
     except CallFailed as exc:
-        return Proposal(target, exc.answered, None, exc.what, "failed")
+        return Proposal(target, worker, reason, exc.answered, why=exc.what, outcome="failed")
+    except CallCancelled as exc:
+        record = Proposal(target, worker, reason, exc.answered, outcome="cancelled").record()
+        desk.emit(EventKind.DELEGATE_ENDED, **record.facts())
+        raise
+    made = Proposal(target, worker, reason, answered)
     try:
         after = change_text(answered.reading.answer, target.name, target.text)
     except UnusableWork as exc:
-        return Proposal(target, answered, None, f"its answer cannot be used: {exc}", "rejected")
-    return Proposal(target, answered, after)
+        return replace(made, why=f"its answer cannot be used: {exc}", outcome="rejected")
+    return replace(made, after=after)
+
+
+def _check_secrets(target: Target, worker: Delegate) -> None:
+    """Raise BadInput for a file that would come back with marks for what its runner knows."""
+    text = target.text or ""
+    if mask_strings(text, find_secrets({**os.environ, **worker.runner.set_env})) != text:
+        raise BadInput(
+            f"the target {target.name!r} holds a secret, which no prompt may carry",
+            where=str(target.path),
+            fix="change it by hand",
+        )
 
 
 def compress_trace(desk: DelegateDesk, qa: Delegate | None, trace: str, reason: str) -> Record:
@@ -157,6 +188,11 @@ def compress_trace(desk: DelegateDesk, qa: Delegate | None, trace: str, reason: 
             answered = ask(desk, qa, render_qa(trace, most))
         except CallFailed as exc:
             answered, why = exc.answered, exc.what
+        except CallCancelled as exc:
+            stopped = Record(QA, reason, lines, "cancelled", "", 0, delegate=qa)
+            record = replace(stopped, answered=exc.answered)
+            desk.emit(EventKind.DELEGATE_ENDED, **record.facts())
+            raise
         except (BudgetReached, BadInput, OSError) as exc:
             why = str(exc)
     if answered is None or why:
@@ -197,7 +233,7 @@ def _compressed(
         tokens_out=found.tokens,
         truncated=found.truncated,
         source=found.source,
-        delegate=qa,
+        delegate=qa if answered is not None else None,
         answered=answered,
     )
 

@@ -17,13 +17,14 @@ from qloop.agents.roles import IMPLEMENTER
 from qloop.plan.model import Failure, Phase, Story
 from qloop.plan.paths import folders_of, normalise
 from qloop.repo.checkout import Repository
+from qloop.repo.git import GitFailed
 from qloop.repo.takeover import changed_between, commit_taken, find_left, give_up, take_up
 from qloop.run.briefing import checks_of, last_failure
 from qloop.run.delegate_desk import desk_within
 from qloop.run.delegates import QA, WORKER
 from qloop.run.delegation import compress_trace, propose
 from qloop.run.desk import Desk, shown
-from qloop.run.gates import count_green, numbered, run_named
+from qloop.run.gates import GateCancelled, count_green, numbered, run_named
 from qloop.run.orders import AttemptOrder, Delegate
 from qloop.run.purse import BudgetReached
 from qloop.run.setting_up import gate_room
@@ -32,7 +33,7 @@ from qloop.state.journal import EventKind, Journal
 from qloop.system.errors import BadInput
 from qloop.system.logged import read_tail
 
-LONGEST_LOG_BYTES = 2_000_000
+LONGEST_LOG_BYTES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def _mended(desk: Desk, order: AttemptOrder, story: Story, last: Failure, handed
     if start is None or tip is None:
         return handed
     name = find_named(handed.finding, story, changed_between(repository, start, tip))
-    if name is None or not take_up(desk.workspace, repository, start, tip):
+    if name is None or not _taken_up(desk, repository, start, tip):
         return handed
     log = _mend(desk, worker, name, _ticket(story, last, handed), checks)
     if log is None:
@@ -104,9 +105,20 @@ def _left_by(repository: Repository, order: AttemptOrder, attempt: int) -> tuple
         for event in journal.events()
         if event.event is EventKind.AGENT_STARTED
         and (event.story, event.attempt) == (story, attempt)
-        and event.data.get("role") == IMPLEMENTER
+        and event.data.get("role") in (IMPLEMENTER, QA, WORKER)
     ]
     return (starts[-1] or None) if starts else None, find_left(repository, story, attempt)
+
+
+def _taken_up(desk: Desk, repository: Repository, start: str, tip: str) -> bool:
+    """Whether the failed work is in the worktree; git's refusal is no fault of the attempt."""
+    try:
+        return take_up(desk.workspace, repository, start, tip)
+    except GitFailed as exc:
+        text = f"{desk.dispatch.story}: no worker asked: {exc}"
+        desk.emit(EventKind.STATE_REPAIRED, text=text)
+        give_up(desk.workspace)
+        return False
 
 
 def find_named(finding: str, story: Story, changed: Collection[str]) -> str | None:
@@ -141,22 +153,28 @@ def _mend(
         if not desk.terms.delegate.takes_code(target.lines):
             return None
         with desk_within(desk) as own:
-            proposal = propose(own, worker, target, ticket)
+            limit = desk.terms.delegate.code_lines
+            reason = f"a file of {target.lines} lines, more than {limit}"
+            proposal = propose(own, worker, target, ticket, reason)
     except (BadInput, BudgetReached, OSError) as exc:
         desk.emit(EventKind.STATE_REPAIRED, text=f"{desk.dispatch.story}: no worker asked: {exc}")
         return None
-    reason = f"a file of {target.lines} lines, more than {desk.terms.delegate.code_lines}"
     outcome, text = "", ""
-    if proposal.after is not None:
-        outcome, text = _try_out(desk, target, proposal.after, checks)
-    record = proposal.record(worker, reason, outcome, text)
+    try:
+        if proposal.after is not None:
+            outcome, text = _try_out(desk, target, proposal.after, checks)
+    except GateCancelled:
+        record = proposal.record("cancelled", "stopped while its change was tested")
+        desk.emit(EventKind.DELEGATE_ENDED, **record.facts())
+        raise
+    record = proposal.record(outcome, text)
     desk.emit(EventKind.DELEGATE_ENDED, **record.facts())
     return shown(proposal.answered.log, desk.terms) if record.outcome == "applied" else None
 
 
 def _try_out(desk: Desk, target: Target, after: str, checks: tuple[str, ...]) -> tuple[str, str]:
     """What becomes of a change in the worktree, and why. Raises GateCancelled, GateLost."""
-    replace_target(target, after.encode("utf-8", "surrogateescape"))
+    replace_target(target, after.encode())
     results = run_named(gate_room(desk), numbered(WORKER, checks))
     if not results[-1].green:
         return "put back", results[-1].evidence()

@@ -14,7 +14,6 @@ from qloop.agents.signals import hide_signals
 from qloop.plan.paths import find_danger
 from qloop.system.errors import BadInput, QloopError
 from qloop.system.files import read_optional, write_atomic
-from qloop.system.masking import mask_text
 
 LONGEST_BYTES = 200_000
 STATE = (".git", ".qloop")
@@ -124,7 +123,5 @@ def _check_text(path: Path, name: str, data: bytes) -> None:
         why = "has a line that is a signal, which no prompt may carry"
     elif "\r" in text.replace("\r\n", ""):
         why = "has carriage returns within its lines"
-    elif mask_text(text) != text:
-        why = "holds a secret of this environment, which no prompt may carry"
     if why is not None:
         raise BadInput(f"the target {name!r} {why}", where=str(path), fix="change it by hand")

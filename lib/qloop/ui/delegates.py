@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from qloop.ui.amounts import render_cost
+from qloop.ui.history import first_line
 from qloop.ui.views import View
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ WORDS = {
     "failed": "did not change {target}: {text}",
 }
 """What a worker's call came to."""
+STOPPED = ("cancelled", "killed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +69,9 @@ class DelegateRun(View):
 
 def delegate_words(one: DelegateRun) -> str:
     """The call in a line: what came of it, by whom, and what it cost."""
-    text = " ".join(one.text.split())
+    text = first_line(one.text) if one.role == WORKER else " ".join(one.text.split())
+    if one.outcome in STOPPED:
+        return f"{one.role} was stopped{f': {text}' if text else ''}{_by(one)}"
     if one.role == WORKER:
         line = WORDS.get(one.outcome, "{text}").format(target=one.target, text=text)
         return f"{one.role} {line}{_by(one)}"
