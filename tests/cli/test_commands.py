@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from qloop.cli.commands import COMMANDS, EXAMPLES, RUN, SHOWN, cli, route
+from qloop.cli.commands import COMMANDS, FIRST, RUN, SHOWN, cli, route
 
 CONTEXT = click.Context(cli, info_name="qloop")
 
@@ -25,9 +25,9 @@ def test_the_help_lists_no_command_twice() -> None:
     assert cli.list_commands(CONTEXT) == names
 
 
-@pytest.mark.parametrize("example", [words for words, _ in EXAMPLES])
+@pytest.mark.parametrize("example", [words for words, _ in FIRST])
 def test_examples_can_be_typed(example: str) -> None:
-    """The help's examples use commands and options that exist."""
+    """What the help names first uses commands and options that exist."""
     name, *words = route(example.split()[1:])
     command = cli.get_command(CONTEXT, name)
     assert command is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qloop import __version__
-from qloop.cli.commands import COMMANDS, Entry
+from qloop.cli.commands import COMMANDS, HIDDEN, SHOWN, Entry
 from qloop.cli.main import main
 
 Captured = pytest.CaptureFixture[str]
@@ -207,16 +207,27 @@ def test_a_full_disk_is_told() -> None:
 
 @pytest.mark.parametrize("option", ["--help", "-h"])
 def test_help_shows_every_command_by_purpose(capsys: Captured, option: str) -> None:
-    """The help names all commands under what they are for, hidden ones excepted."""
+    """Three commands come first; then all are named by what they are for, but hidden ones."""
     code = main([option])
     told = capsys.readouterr().out
-    sections = ["Run:", "Plan:", "Look:", "Clean and recover:", "Toolkit, for scripts and agents:"]
+    sections = ["Start here:", "All commands:", "Run ", "Missions ", "Plan ", "Look ", "Toolkit "]
 
     assert code == 0
     assert [told.index(title) for title in sections] == sorted(map(told.index, sections))
     assert "`qloop run --help`" in told
-    assert "coordinator  " not in told
-    assert "overview" not in told
+    named = told[told.index("All commands:") :]
+    assert all(entry.name in named for entry in SHOWN)
+    assert not any(entry.name in named for entry in HIDDEN)
+
+
+def test_the_help_command_says_what_each_does(capsys: Captured) -> None:
+    """A line for every command; all about one where that is named."""
+    assert main(["help"]) == 0
+    told = capsys.readouterr().out
+    assert all(f"  {entry.name} " in told and entry.help in told for entry in SHOWN)
+    assert main(["help", "sample"]) == 0
+    assert "End in the way" in capsys.readouterr().out
+    assert main(["help", "no-such"]) == 64
 
 
 def test_help_of_a_command(capsys: Captured) -> None:

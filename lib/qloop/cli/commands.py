@@ -19,13 +19,12 @@ GROUP_OPTIONS = (*HELP_OPTIONS, "--version")
 RUN = "run"
 OVERVIEW = "overview"
 
-EXAMPLES = (
-    ("qloop", "where things stand, and what to do next"),
-    ("qloop demo", "see a whole run, without any agent"),
-    ("qloop --dry-run prd.md", "the waves that would run; changes nothing"),
-    ("qloop --coordinator prd.md", "compile the PRD if need be, then run it"),
-    ("qloop --max-parallel 8 prd.md", "eight implementers at once"),
+FIRST = (
+    ("qloop demo", "see a whole made-up run, without any agent"),
+    ("qloop --coordinator prd.md", "carry out a requirements document"),
+    ('qloop mission new "TEXT"', "no document? plan, do and try what you say"),
 )
+"""What a newcomer needs, in this order."""
 
 
 class Entry(NamedTuple):
@@ -73,6 +72,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("budget", "qloop.cli.budget", "Show what agents cost; limit a mission's."),
             Entry("report", "qloop.cli.look", "Write what became of the plan to one page."),
             Entry("recon", "qloop.cli.look", "Show what this repository is, by code alone."),
+            Entry("help", "qloop.cli.helping", "Say what every command does."),
             Entry("doctor", "qloop.cli.look", "Check git, runners and this repository."),
             Entry("runners", "qloop.cli.runners", "List, show or try agent command lines."),
         ),
@@ -85,7 +85,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         ),
     ),
     (
-        "Toolkit, for scripts and agents",
+        "Toolkit",
         (
             Entry("attempt", "qloop.cli.working", "Make one attempt at a story; its result."),
             Entry("review", "qloop.cli.working", "Say a word on a story's reviews."),
@@ -170,14 +170,17 @@ class Door(click.Group):
         formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix="       ")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Examples, then the commands by what a person wants to do."""
-        with formatter.section("Examples"):
-            formatter.write_dl(EXAMPLES)
-        for title, entries in SECTIONS:
-            with formatter.section(title):
-                formatter.write_dl([(entry.name.ljust(WIDEST), entry.help) for entry in entries])
+        """The three that come first, then the names of all by what a person wants to do."""
+        with formatter.section("Start here"):
+            formatter.write_dl(FIRST)
+        with formatter.section("All commands"):
+            named = [(title, ", ".join(one.name for one in found)) for title, found in SECTIONS]
+            formatter.write_dl(named)
         formatter.write_paragraph()
-        formatter.write_text("`qloop run --help` lists the options of a run.")
+        formatter.write_text(
+            "`qloop` alone says where things stand and what comes next, `qloop help` what each "
+            "command does, `qloop run --help` the options of a run."
+        )
 
 
 @click.version_option(__version__, prog_name="qloop", message="%(prog)s %(version)s")
