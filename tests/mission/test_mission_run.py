@@ -73,6 +73,15 @@ def test_an_autopilot_mission_lands_its_plan_without_a_question(world: World) ->
     assert known["status"] == "completed"
     assert {run["status"] for run in known["phases"]} <= {"complete", "skipped"}
     assert "EXECUTION" in (folder / "STATE.md").read_text("utf-8")
+    assert f"## Completed\n\n- [1 — Tea site]({folder.name}/" in (
+        folder.parent / "INDEX.md"
+    ).read_text("utf-8")
+    ledger = (folder / "savepoint.md").read_text("utf-8")
+    assert "  Exec  started\n" in ledger
+    assert ledger.endswith("  Done  delivered\n")
+    assert not (folder / "delivery.lock").exists()
+    again = world.qloop("mission", "run", "1")
+    assert again.code == 65
     assert not (world.path / "quantum.json").exists()
 
 
@@ -161,7 +170,7 @@ def test_a_mission_killed_in_any_phase_goes_on_there(world: World, phase: str) -
     real = 'exec "$QLOOP_TEST" -P -m qloop phase ' + phase + ' --intent "$QLOOP_INTENT_DIR"'
     wait = f"test -e '{held}' && {real} || {{ touch '{held}'; kill -9 $PPID; kill -9 $$; }}"
     coordinator(world, phase, wait)
-    begin(world, "--autonomy", "autopilot")
+    folder = begin(world, "--autonomy", "autopilot")
     python = {"QLOOP_TEST": os.sys.executable}  # type: ignore[attr-defined]
 
     killed = world.qloop("mission", "run", **python)
@@ -172,6 +181,7 @@ def test_a_mission_killed_in_any_phase_goes_on_there(world: World, phase: str) -
     known = {run["phase"]: run for run in status(world)["phases"]}
     assert known[phase]["spawns"] == 2
     assert landed(world) == ["US-001: The page"]
+    assert (folder / "savepoint.md").read_text("utf-8").count("  Lock  takeover: m-") == 1
 
 
 def test_answers_are_refused_to_what_a_mission_started(world: World) -> None:

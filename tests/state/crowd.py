@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from qloop.state.delivery_lock import acquire, add_delegate, make_lock
 from qloop.state.insights import add_insight
 from qloop.state.intents import create_intent
 from qloop.state.lifecycle import Stage
@@ -31,7 +32,29 @@ def write(folder: Path, number: int) -> str:
     return str(number)
 
 
-ACTIONS: dict[str, Callable[[Path, int], str]] = {"create": create, "write": write}
+def own(folder: Path, number: int) -> str:
+    """Try to become the owner, as one whose process tells nothing."""
+    return acquire(folder, make_lock(f"s{number}", is_process=False)).held
+
+
+def die(folder: Path, number: int) -> str:
+    """Become the owner, and end without a word."""
+    return acquire(folder, make_lock(f"dead-{number}", is_process=True)).held
+
+
+def delegate(folder: Path, number: int) -> str:
+    """Add a delegate in the name of the owner `boss`."""
+    add_delegate(folder, "boss", f"d{number}")
+    return str(number)
+
+
+ACTIONS: dict[str, Callable[[Path, int], str]] = {
+    "create": create,
+    "write": write,
+    "own": own,
+    "die": die,
+    "delegate": delegate,
+}
 
 
 def crowd(count: int, action: str, place: Path) -> list[str]:

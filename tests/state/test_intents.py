@@ -72,7 +72,7 @@ def test_an_intent_is_found_by_any_of_its_names(
         find_intent(tmp_path, "csv")
     with pytest.raises(InputMissing, match="did you mean 'xml-export'"):
         find_intent(tmp_path, "xlm-exprt")
-    with pytest.raises(InputMissing, match="qloop mission new"):
+    with pytest.raises(InputMissing, match="qloop intent new"):
         find_intent(tmp_path / "none", "")
     assert csv.id == 1
 

@@ -50,6 +50,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         (
             Entry("mission", "qloop.cli.mission", "Take a directive through all phases."),
             Entry("quick", "qloop.cli.mission", "Carry out one small thing at once."),
+            Entry("intent", "qloop.cli.intent", "Make, list, show, group or end intents."),
             Entry("answer", "qloop.cli.mission", "Answer a question that a mission waits for."),
         ),
     ),

@@ -1,8 +1,94 @@
-"""Intents: what an agent is told of one."""
+"""Intents: made, looked at, grouped, ended; and what their agents are told first."""
 
 from pathlib import Path
+from typing import Any
 
 import click
+
+from qloop.cli.context import json_option
+
+intent_argument = click.argument("word", metavar="INTENT")
+
+
+@click.group("intent")
+def intent() -> None:
+    """Make, list, show, group and end intents: units of wanted change.
+
+    INTENT is an intent's number, its name or the beginning of it, or its folder.
+    """
+
+
+@intent.command("new")
+@click.argument("text", required=False)
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take what is wanted from a document.",
+)
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="A word to find it by.")
+@click.option(
+    "--after", "chain", multiple=True, metavar="INTENT", help="An intent that it follows from."
+)
+@click.option("--later", is_flag=True, help="It is not wanted yet: it goes under Future.")
+@json_option
+def new(text: str | None, source: Path | None, **wishes: Any) -> int:
+    """Make an intent of TEXT or of a document, and print its folder."""
+    from qloop.cli.intents import make_intent
+
+    if (text is None) == (source is None):
+        raise click.UsageError("say what is wanted as TEXT, or name a document by --from FILE")
+    return make_intent(text, source, **wishes)
+
+
+@intent.command("list")
+@json_option
+def list_(as_json: bool) -> int:
+    """List all intents: where each stands, and the stage that its files have reached."""
+    from qloop.cli.intents import list_here
+
+    return list_here(as_json=as_json)
+
+
+@intent.command("show")
+@intent_argument
+@json_option
+def show(word: str, as_json: bool) -> int:
+    """Show one intent: its files and checklist, who delivers it, what happened, insights."""
+    from qloop.cli.intents import show_intent
+
+    return show_intent(word, as_json=as_json)
+
+
+@intent.command("group")
+@click.argument("name", metavar="CLUSTER")
+@click.argument("words", metavar="INTENT...", nargs=-1, required=True)
+def group(name: str, words: tuple[str, ...]) -> int:
+    """Put intents that belong together into a cluster of INDEX.md."""
+    from qloop.cli.intents import group_intents
+
+    return group_intents(name, words)
+
+
+@intent.command("end")
+@intent_argument
+@click.option(
+    "--disposition",
+    type=click.Choice(["delivered", "abandoned"]),
+    required=True,
+    help="How it ends. Delivered it is only when its checklist has no open box.",
+)
+@click.option("--note", default="", metavar="TEXT", help="What became of it.")
+def end(word: str, disposition: str, note: str) -> int:
+    """Bring an intent to its end: outcome, INDEX.md, savepoint, mission, lock, in this order.
+
+    Each step is named when it is done; steps that are done already are left out, so an end that
+    was cut off is taken up by the same command. An intent that is over is never taken up again.
+    """
+    from qloop.cli.intents import end_here
+
+    return end_here(word, disposition, note)
 
 
 @click.command("preamble")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from qloop.mission import beginning, loop
+from qloop.mission.intent_end import Ending, end_intent
 from qloop.mission.records import MissionRecords
 from qloop.plan.document import load_document
 from qloop.repo.checkout import Repository, find_repository
@@ -13,7 +14,8 @@ from qloop.run.config import load_config
 from qloop.run.holder import private_folder
 from qloop.run.inside import check_outside
 from qloop.state.active import find_active
-from qloop.state.intents import find_intent, intents_folder
+from qloop.state.intents import find_intent, intents_folder, load_intent
+from qloop.state.lifecycle import Disposition
 from qloop.state.mission import Answer, Checkpoint, Mission, MissionStatus, Triage
 from qloop.state.phases import Autonomy, PhaseName
 from qloop.system.clock import utc_now
@@ -214,7 +216,9 @@ def abandon_here(intent: str | None) -> int:
             f"mission {mission.id} is being run by process {process.pid}",
             fix="end that first, by Ctrl-C or TERM",
         )
-    records.change(lambda m: m.model_copy(update={"status": MissionStatus.ABANDONED}))
+    found = load_intent(records.folder, mission.id, mission.slug)
+    for step in end_intent(Ending(records.private, found, Disposition.ABANDONED)):
+        console.say(step)
     console.say(f"mission {mission.id} is abandoned; what has landed stays")
     return 0
 

@@ -16,6 +16,8 @@ from qloop.mission import flow
 from qloop.mission.budget import find_budget_question
 from qloop.mission.choosing import PhaseChoice, choose_phase
 from qloop.mission.direct_plan import ensure_direct_plan
+from qloop.mission.intent_end import Ending, check_not_over, end_intent
+from qloop.mission.owning import delegated, owning
 from qloop.mission.phase_call import PhaseCall
 from qloop.mission.phase_order import make_order
 from qloop.mission.records import MissionRecords
@@ -24,13 +26,15 @@ from qloop.run.config import load_config
 from qloop.run.forks import new_run_id
 from qloop.run.recover import end_processes
 from qloop.state.active import activate
+from qloop.state.intents import load_intent
 from qloop.state.journal import Journal
+from qloop.state.lifecycle import Disposition
 from qloop.state.mission import Answer, Checkpoint, Mission, MissionStatus
 from qloop.state.mission_feed import append_feed
 from qloop.state.phase_events import PhaseEvent
-from qloop.state.phases import PhaseName, PhaseStatus
+from qloop.state.phases import Autonomy, PhaseName, PhaseStatus
 from qloop.system.clock import utc_now
-from qloop.system.errors import RepositoryBusy
+from qloop.system.errors import QloopError, RepositoryBusy
 from qloop.system.files import Held, open_locked
 from qloop.system.identity import ProcessId, is_alive, parse_process_id, this_process
 from qloop.system.interrupts import Interrupts
@@ -58,11 +62,16 @@ def run_mission(repository: Repository, records: MissionRecords, person: Person)
     with ExitStack() as undo:
         lock = take_mission_lock(records, person.say)
         undo.callback(os.close, lock)
+        if not isinstance(flow.next_step(records.read()), flow.Finish):
+            check_not_over(records.folder)
+        session = new_run_id("m-")
+        is_auto = records.read().autonomy is Autonomy.AUTOPILOT
+        undo.enter_context(owning(records.folder, session, is_auto=is_auto))
         activate(records.private, records.folder)
         interrupts = Interrupts()
         undo.callback(interrupts.close)
         told = Person(partial(_tell, records.folder, person.say), person.ask)
-        loop = MissionLoop(repository, records, told, interrupts, lock)
+        loop = MissionLoop(repository, records, told, interrupts, lock, session)
         return loop.run()
 
 
@@ -105,6 +114,8 @@ class MissionLoop:
     person: Person
     interrupts: Interrupts
     lock: int
+    session: str
+    """As whom it owns the intent."""
 
     def run(self) -> Mission:
         """Step by step, until there is nothing that it may do."""
@@ -127,6 +138,7 @@ class MissionLoop:
             case flow.Ask(checkpoint):
                 return self._ask(checkpoint)
             case flow.Finish():
+                self._end_intent(mission)
                 self.records.change(_finish)
                 return False
             case flow.Start(phase):
@@ -197,9 +209,20 @@ class MissionLoop:
             self.records.change(lambda m: m.with_phase(known))
 
         self.person.say(f"{phase}: coordinator {spawns} started")
-        event, seconds = call.run(note)
+        with delegated(self.records.folder, self.session, started.spawn_id or run_id, phase) as end:
+            event, seconds = call.run(note)
+            end(event)
         self._end_leftovers(run_id)
         return event, seconds
+
+    def _end_intent(self, mission: Mission) -> None:
+        intent = load_intent(self.records.folder, mission.id, mission.slug)
+        ending = Ending(self.records.private, intent, Disposition.DELIVERED, session=self.session)
+        try:
+            for step in end_intent(ending):
+                self.person.say(f"  {step}")
+        except QloopError as exc:
+            self.person.say(f"the intent is not over: {exc}")
 
     def _say_below(self, text: str) -> None:
         self.person.say(f"  {text}")

@@ -8,16 +8,7 @@ from pathlib import Path
 
 from qloop.state.insights import read_insights
 from qloop.state.intent import UNKNOWN, read_front
-from qloop.state.lifecycle import (
-    CHECKLIST,
-    OUTCOME,
-    PLAN,
-    SPEC,
-    Lifecycle,
-    Stage,
-    document_of,
-    read_lifecycle,
-)
+from qloop.state.lifecycle import Lifecycle, Stage, document_of, read_lifecycle
 from qloop.state.savepoints import last_stage, read_ledger
 
 
@@ -38,16 +29,10 @@ class Standing:
     @property
     def artifacts(self) -> tuple[str, ...]:
         """The names of the lifecycle files that are there."""
-        files = self.files
-        known = [
-            (self.document or "", files.document),
-            (SPEC, files.spec),
-            (PLAN, files.plan),
-            *((f"actions/{name}", text) for name, text in files.actions.items()),
-            (CHECKLIST, files.checklist),
-            (OUTCOME, files.outcome),
-        ]
-        return tuple(name for name, text in known if text is not None)
+        return (
+            *((self.document,) if self.document and self.files.document is not None else ()),
+            *self.files.names,
+        )
 
     @property
     def insight(self) -> str | None:

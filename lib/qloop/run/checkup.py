@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from qloop.repo.checkout import Repository, check_git_version, find_repository, git_version
+from qloop.run.checkup_intents import check_intents
 from qloop.run.checkup_leftovers import check_leftovers
 from qloop.run.checkup_places import check_places
 from qloop.run.checkup_plan import check_agents_installed, check_runners, load_plan, load_settings
 from qloop.run.checkup_repository import check_repository
 from qloop.run.finding import Finding, from_error
+from qloop.state.intents import intents_folder
 from qloop.system.errors import InputMissing, QloopError
 
 STATE_FILE = "quantum.json"
@@ -68,4 +70,5 @@ def _check_inside(repository: Repository, quantum: Path | None) -> Iterator[Find
     if config is not None:
         yield from check_runners(plan, config, repository.root)
         yield check_agents_installed(config, repository.root)
+        yield from check_intents(intents_folder(repository.root, config.intents_root))
     yield from check_leftovers(repository)

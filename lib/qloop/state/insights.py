@@ -7,10 +7,9 @@ A line is `- {UTC time} · {stage} · {author}: text`; one that nobody was asked
 import re
 from pathlib import Path
 
-from qloop.state.intent import BYTE_ORDER_MARK
 from qloop.state.lifecycle import Stage, document_of
 from qloop.state.savepoints import folder_locked
-from qloop.state.sections import find_section, section_text
+from qloop.state.sections import section_text, with_lines
 from qloop.system.clock import utc_now
 from qloop.system.errors import InputMissing, UsageWrong
 from qloop.system.files import write_atomic
@@ -42,30 +41,9 @@ def add_insight(
                 "the intent has no document", where=str(folder), fix="put it back first"
             )
         before = path.read_bytes().decode("utf-8", "surrogateescape")
-        after = with_entry(before, entry)
+        after = with_lines(before, SECTION, entry)
         write_atomic(path, after.encode("utf-8", "surrogateescape"))
     return entry[0]
-
-
-def with_entry(text: str, entry: list[str]) -> str:
-    """A document with an entry as the last of its insights; its line ends and mark stay."""
-    end = "\r\n" if "\r\n" in text else "\n"
-    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
-    lines = text.removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n").split("\n")
-    found = find_section(lines, SECTION)
-    if found is None:
-        while lines and not lines[-1].strip():
-            lines.pop()
-        made = [*lines, "", f"## {SECTION}", "", *entry, ""]
-    else:
-        start, stop = found
-        body = lines[start:stop]
-        while body and not body[-1].strip():
-            body.pop()
-        body = body or [""]
-        after = lines[stop:]
-        made = [*lines[:start], *body, *entry, "", *after]
-    return mark + end.join(made)
 
 
 def read_insights(text: str) -> tuple[str, ...]:

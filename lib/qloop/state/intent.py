@@ -6,6 +6,7 @@ then the sections Intent, Context, Insights, Outcome and Links.
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,11 +105,16 @@ def render_document(number: int, title: str, text: str, front: Front) -> str:
         "author": front.author,
         "tags": list(front.tags),
     }
-    head = "".join(f"{key}: {_yaml(value)}\n" for key, value in values.items())
     wanted = demoted(text.removeprefix(BYTE_ORDER_MARK)).strip()
     bodies = {"Intent": wanted}
     sections = [f"## {name}\n{_body(bodies.get(name, ''))}" for name in SECTIONS]
-    return f"---\n{head}---\n\n" + "\n".join(sections)
+    return f"{front_text(values)}\n" + "\n".join(sections)
+
+
+def front_text(values: Mapping[str, Any]) -> str:
+    """A front matter, with its two lines of hyphens."""
+    head = "".join(f"{key}: {_yaml(value)}\n" for key, value in values.items())
+    return f"---\n{head}---\n"
 
 
 def demoted(text: str) -> str:

@@ -7,7 +7,7 @@ Errors: BadInput, UsageWrong and InputMissing, which say what to do; OSError.
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from qloop.state.intent import (
@@ -20,8 +20,9 @@ from qloop.state.intent import (
     slug_of,
     title_of,
 )
-from qloop.state.lifecycle import Stage
-from qloop.state.savepoints import STARTED, append_locked
+from qloop.state.intent_index import ENDINGS, INDEX, Group, parse_index, placed
+from qloop.state.lifecycle import Disposition, Stage, read_lifecycle
+from qloop.state.savepoints import STARTED, append_locked, last_stage, read_ledger
 from qloop.system.clock import utc_now
 from qloop.system.errors import BadInput, InputMissing, UsageWrong
 from qloop.system.files import locked, read_optional, sync_folder, write_atomic
@@ -30,6 +31,7 @@ DEFAULT_ROOT = ".qloop/intents"
 
 _LAST_ID = ".last-id"
 """Locked while an intent is made; holds the newest id, so that none is given twice."""
+_INDEX_LOCK = ".index.lock"
 _UNFINISHED = ".new-"
 
 
@@ -62,12 +64,47 @@ def create_intent(
         number = _take_id(root, handle)
         intent = Intent(number, slug_of(title), title, root / folder_name(number, slug_of(title)))
         _make_folder(intent, render_document(number, title, text, front))
+    change_index(root, lambda index: placed(index, intent, Group.ACTIVE))
     return intent
+
+
+def read_index(root: Path) -> str:
+    """The text of the index; empty where there is none."""
+    return (read_optional(root / INDEX) or b"").decode("utf-8", "surrogateescape")
+
+
+def change_index(root: Path, change: Callable[[str], str]) -> bool:
+    """Change the index in one step, whoever else changes it; True where something changed.
+
+    Intents that it does not have come in on the way: as over where their own files agree on it.
+    """
+    with locked(root / _INDEX_LOCK):
+        before = read_index(root)
+        after = before
+        known = parse_index(before)
+        for folder, number, slug in sorted(_folders(root), key=lambda found: found[1]):
+            if known.group_of(number) is None:
+                intent = load_intent(folder, number, slug)
+                ending = told_ending(folder)
+                after = placed(after, intent, ENDINGS[ending] if ending else Group.ACTIVE)
+        after = change(after)
+        if after == before:
+            return False
+        write_atomic(root / INDEX, after.encode("utf-8", "surrogateescape"))
+        return True
+
+
+def told_ending(folder: Path) -> Disposition | None:
+    """How an intent ended by its own files, where outcome and ledger agree."""
+    outcome = read_lifecycle(folder).disposition
+    newest = last_stage(read_ledger(folder))
+    is_done = newest is not None and (newest.kind, newest.milestone) == (Stage.DONE, outcome)
+    return outcome if is_done else None
 
 
 def list_intents(root: Path) -> list[Intent]:
     """All intents, oldest first. A broken document takes nothing but its title."""
-    return sorted(_intents(root), key=lambda intent: intent.id)
+    return sorted((load_intent(*found) for found in _folders(root)), key=lambda one: one.id)
 
 
 def find_intent(root: Path, word: str) -> Intent:
@@ -96,18 +133,18 @@ def _advice(known: list[Intent], word: str) -> str:
     import difflib  # only where something is wrong
 
     if not known:
-        return "there are none yet; make one: qloop mission new TEXT"
+        return "there are none yet; make one: qloop intent new TEXT"
     near = difflib.get_close_matches(word, [one.slug for one in known], n=1, cutoff=0.4)
     if near:
         return f"did you mean {near[0]!r}?"
     return f"the intents are {', '.join(one.name for one in known[-5:])}"
 
 
-def _intents(root: Path) -> Iterator[Intent]:
+def _folders(root: Path) -> Iterator[tuple[Path, int, str]]:
     for folder in root.iterdir() if root.is_dir() else ():
         names = parse_folder_name(folder.name)
         if names is not None and folder.is_dir():
-            yield load_intent(folder, *names)
+            yield folder, *names
 
 
 def load_intent(folder: Path, number: int, slug: str) -> Intent:

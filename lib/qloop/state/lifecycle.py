@@ -67,6 +67,18 @@ class Lifecycle:
         return Stage.WHAT if self.document is None else Stage.WHY
 
     @property
+    def names(self) -> list[str]:
+        """The names of the files that are there, but for the document's own."""
+        known = [
+            (SPEC, self.spec),
+            (PLAN, self.plan),
+            *((f"{ACTIONS}/{name}", text) for name, text in self.actions.items()),
+            (CHECKLIST, self.checklist),
+            (OUTCOME, self.outcome),
+        ]
+        return [name for name, text in known if text is not None]
+
+    @property
     def boxes(self) -> tuple[Box, ...]:
         """The boxes of the checklist."""
         return read_boxes(self.checklist or "")

@@ -2,8 +2,8 @@
 
 A line is `{UTC time}  {class}  {milestone}`, with two blanks between. The class of a milestone is
 a stage; other classes (`Lock`, `Review`, …) tell what happened on the way. Lines are only ever
-added: a milestone of a stage once, other lines each time. Whoever writes in an intent's folder
-holds its lock, so that no line is lost or torn by another process.
+added: a milestone of a stage once (the end once more where work followed it), other lines each
+time. Whoever writes in an intent's folder holds its lock, so that no line is lost or torn.
 """
 
 import os
@@ -101,7 +101,7 @@ def add_savepoint(folder: Path, kind: str, milestone: str) -> Savepoint | None:
 def append_locked(folder: Path, kind: str, milestone: str) -> Savepoint | None:
     """As `add_savepoint`, for who holds the folder's lock."""
     point = Savepoint(utc_now(), kind, " ".join(milestone.split()))
-    if point.stage is not None and _has(read_ledger(folder), point):
+    if _is_told(read_ledger(folder), point):
         return None
     path = folder / LEDGER
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
@@ -155,6 +155,14 @@ def _is_beyond(one: Savepoint, point: Savepoint) -> bool:
     if one.stage is None or point.stage is None:
         return False
     return order.index(one.stage) > order.index(point.stage)
+
+
+def _is_told(ledger: list[Savepoint], point: Savepoint) -> bool:
+    """Whether a line would say nothing new: an end that more work followed is one again."""
+    if point.stage is Stage.DONE:
+        newest = last_stage(ledger)
+        return newest is not None and _has([newest], point)
+    return point.stage is not None and _has(ledger, point)
 
 
 def _has(ledger: Iterable[Savepoint], point: Savepoint) -> bool:

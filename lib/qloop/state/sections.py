@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+_BYTE_ORDER_MARK = "\ufeff"
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*")
 _BOX = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[([ xX])\]\s+(.*?)\s*")
@@ -53,6 +54,26 @@ def section_text(text: str, name: str) -> str | None:
     lines = text.splitlines()
     found = find_section(lines, name)
     return None if found is None else "\n".join(lines[slice(*found)]).strip()
+
+
+def with_lines(text: str, name: str, new: list[str]) -> str:
+    """A document with lines at the end of a section, which is made where it is missing.
+
+    Its line ends, and the mark before it, stay as they are.
+    """
+    end = "\r\n" if "\r\n" in text else "\n"
+    mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
+    lines = text.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n").split("\n")
+    found = find_section(lines, name)
+    if found is None:
+        while lines and not lines[-1].strip():
+            lines.pop()
+        return mark + end.join([*lines, "", f"## {name}", "", *new, ""])
+    start, stop = found
+    body = lines[start:stop]
+    while body and not body[-1].strip():
+        body.pop()
+    return mark + end.join([*lines[:start], *(body or [""]), *new, "", *lines[stop:]])
 
 
 def read_boxes(text: str) -> tuple[Box, ...]:

@@ -1,0 +1,109 @@
+"""What `intent` does once its words are parsed."""
+
+from pathlib import Path
+
+from qloop.mission.intent_end import Ending, end_intent
+from qloop.repo.checkout import Repository, find_repository
+from qloop.repo.exclude import ensure_excluded
+from qloop.repo.settings import read_settings
+from qloop.run.config import load_config
+from qloop.run.holder import private_folder
+from qloop.run.inside import check_outside
+from qloop.run.planning import path_in_plan, read_text
+from qloop.state.intent_index import Group, clustered, placed
+from qloop.state.intents import change_index, create_intent, find_intent, intents_folder
+from qloop.state.lifecycle import Disposition
+from qloop.system.errors import UsageWrong
+from qloop.ui import console
+from qloop.ui.intents import read_intent, read_intents, show_one, show_rows
+
+
+def make_intent(
+    text: str | None,
+    source: Path | None,
+    *,
+    tags: tuple[str, ...],
+    chain: tuple[str, ...],
+    later: bool,
+    as_json: bool,
+) -> int:
+    """Make an intent, and print its folder."""
+    repository = find_repository(Path.cwd())
+    check_outside(repository, "intent new")
+    words = (text or "") if source is None else read_text(source)
+    root = _root(repository)
+    before = [find_intent(root, word).id for word in chain]
+    ensure_excluded(repository, repository.root / "quantum.json")
+    made = create_intent(
+        root,
+        words,
+        author=read_settings(repository).name,
+        sources=() if source is None else (path_in_plan(source, repository.root),),
+        chain=before,
+        tags=tags,
+    )
+    if later:
+        change_index(root, lambda index: placed(index, made, Group.FUTURE))
+    if as_json:
+        console.print_json(read_intent(root, made).to_json())
+    else:
+        console.result(str(made.folder))
+    return 0
+
+
+def list_here(*, as_json: bool) -> int:
+    """All intents."""
+    rows = read_intents(_root(find_repository(Path.cwd())))
+    if as_json:
+        console.print_json([row.to_json() for row in rows])
+    elif rows:
+        show_rows(rows)
+    else:
+        console.say("there are no intents yet; make one: qloop intent new TEXT")
+    return 0
+
+
+def show_intent(word: str, *, as_json: bool) -> int:
+    """One intent."""
+    root = _root(find_repository(Path.cwd()))
+    view = read_intent(root, find_intent(root, word))
+    if as_json:
+        console.print_json(view.to_json())
+    else:
+        show_one(view)
+    return 0
+
+
+def group_intents(name: str, words: tuple[str, ...]) -> int:
+    """Put intents into a cluster."""
+    repository = find_repository(Path.cwd())
+    check_outside(repository, "intent group")
+    cluster = " ".join(name.split()).strip("# ")
+    if not cluster or not cluster.isprintable():
+        raise UsageWrong(f"{name!r} is no cluster's name", fix="name it in a few words")
+    root = _root(repository)
+    members = [find_intent(root, word) for word in words]
+    if change_index(root, lambda text: clustered(text, cluster, members)):
+        console.say(f"{cluster}: {', '.join(one.name for one in members)}")
+    else:
+        console.say(f"{cluster} has them already")
+    return 0
+
+
+def end_here(word: str, disposition: str, note: str) -> int:
+    """Bring an intent to its end."""
+    repository = find_repository(Path.cwd())
+    check_outside(repository, "intent end")
+    found = find_intent(_root(repository), word)
+    ending = Ending(private_folder(repository), found, Disposition(disposition), note)
+    steps = 0
+    for step in end_intent(ending):
+        console.say(step)
+        steps += 1
+    told = "" if steps else ", and was before"
+    console.say(f"intent {found.id} is {disposition}{told}")
+    return 0
+
+
+def _root(repository: Repository) -> Path:
+    return intents_folder(repository.root, load_config(repository.root).intents_root)
