@@ -34,7 +34,7 @@ def world(tmp_path: Path, loaded: Loaded) -> World:
     """A repository with a document of one story."""
     made = World(tmp_path, loaded)
     made.configure()
-    made.repo.commit("prd", {"prd.md": PRD})
+    made.repo.commit("prd", {"prd.md": PRD, "app.py": ""})
     return made
 
 

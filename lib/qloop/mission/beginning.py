@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qloop.mission.direct_plan import has_stories
+from qloop.mission.known_code import read_code
 from qloop.mission.records import MissionRecords
 from qloop.mission.sizing import size_up
 from qloop.repo.checkout import Repository
@@ -50,7 +51,7 @@ def read_directive(text: str | None, source: Path | None) -> Directive:
 
 def triage_of(repository: Repository, directive: Directive) -> Triage:
     """How large it looks."""
-    return size_up(repository, directive.text)
+    return size_up(directive.text, read_code(repository), is_document=directive.source is not None)
 
 
 def begin(

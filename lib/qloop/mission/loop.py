@@ -153,7 +153,7 @@ class MissionLoop:
 
     def _begin(self, mission: Mission, phase: PhaseName) -> bool:
         if mission.phase(phase).spawns == 0:
-            choice = choose_phase(self.repository, mission, phase)
+            choice = choose_phase(self.repository, mission, phase, self.records.folder)
             if not choice.runs:
                 self._skip(choice)
                 return True

@@ -3,30 +3,51 @@
 Errors: those of reading the repository.
 """
 
+from qloop.mission.known_code import FACTS as FACTS
 from qloop.mission.phase_desk import PhaseDesk, Result
 from qloop.mission.scout import survey
-from qloop.state.codebase import Facts, parse_facts, render_facts
+from qloop.state.codebase import Facts, Purpose, parse_facts, render_facts
 from qloop.state.phase_events import PhaseEvent
 from qloop.state.phases import Warmth
-from qloop.ui.recon_pages import render_architecture, render_recon_report, size_words
+from qloop.ui.recon_pages import recon_summary, render_architecture, render_recon_report
 
-FACTS = "recon/facts.json"
 REPORT = "recon/RECON_REPORT.md"
 ARCHITECTURE = "recon/ARCHITECTURE.md"
-MOST_PATTERNS = 12
+OUTPUTS = (REPORT, ARCHITECTURE, FACTS)
+MOST_PATTERNS = 16
+MOST_GOTCHAS = 8
+_PURPOSES: tuple[Purpose, ...] = ("test", "build", "lint", "types", "format")
 
 
 def coordinate(desk: PhaseDesk) -> PhaseEvent:
     """Read the repository at the commit that is checked out, and write down what it is."""
     commit = desk.repository.git.find("HEAD^{commit}")
+    if not all((desk.folder / one).exists() for one in OUTPUTS):
+        desk.forget_steps()
     desk.step("scout", {"commit": commit}, lambda: _scout(desk, commit))
     facts = read_facts(desk)
-    return desk.complete(_summary(facts), (REPORT, ARCHITECTURE), warmth=_warmth(facts))
+    return desk.complete(recon_summary(facts), OUTPUTS, warmth=warmth_of(facts))
 
 
 def read_facts(desk: PhaseDesk) -> Facts:
     """The facts that the scout wrote. Raises BadInput where somebody broke their file."""
     return parse_facts((desk.folder / FACTS).read_text("utf-8"), str(desk.folder / FACTS))
+
+
+def warmth_of(facts: Facts) -> Warmth:
+    """What every prompt that comes after is told: commands, rules, conventions, pitfalls. Pure."""
+    rules = [f"read {one.source.path} first" for one in facts.documents if one.kind == "agents"]
+    commands = [
+        f"{purpose} by `{one.command}` ({one.source.text})"
+        for purpose in _PURPOSES
+        if (one := facts.find_command(purpose)) is not None
+    ]
+    found = [f"{one.topic}: {one.text} ({one.source.text})" for one in facts.conventions]
+    gotchas = [f"{one.source.path} cannot be read: {one.reason}" for one in facts.unread]
+    if not facts.is_greenfield and not any(one.purpose == "test" for one in facts.commands):
+        gotchas.append("no test command was found")
+    patterns = [*rules[:3], *commands, *found][:MOST_PATTERNS]
+    return Warmth(patterns=tuple(patterns), gotchas=tuple(gotchas[:MOST_GOTCHAS]))
 
 
 def _scout(desk: PhaseDesk, commit: str | None) -> Result:
@@ -36,22 +57,3 @@ def _scout(desk: PhaseDesk, commit: str | None) -> Result:
     desk.write(REPORT, render_recon_report(facts))
     desk.write(ARCHITECTURE, render_architecture(facts))
     return {"fingerprint": facts.fingerprint}
-
-
-def _summary(facts: Facts) -> str:
-    languages = [one.name for one in facts.languages if one.is_source][:3]
-    named = f"; {', '.join(languages)}" if languages else ""
-    test = facts.find_command("test")
-    tested = f"; tests: {test.command}" if test is not None else "; no test command is certain"
-    return f"{size_words(facts)}{named}{tested}"
-
-
-def _warmth(facts: Facts) -> Warmth:
-    """Conventions and commands, for every prompt that comes after."""
-    found = [f"{one.topic}: {one.text} ({one.source.path})" for one in facts.conventions]
-    commands = [
-        f"{one.purpose} by `{one.command}` ({one.source.path})"
-        for one in facts.commands
-        if facts.find_command(one.purpose) is one
-    ]
-    return Warmth(patterns=tuple([*commands, *found][:MOST_PATTERNS]))

@@ -61,6 +61,17 @@ def recon_lines(facts: Facts) -> Iterator[str]:
             yield from _aligned(rows)
 
 
+def recon_summary(facts: Facts) -> str:
+    """All of it in one line: size, languages, and what tests it."""
+    words = [size_words(facts)]
+    named = [one.name for one in facts.languages if one.is_source][:3]
+    if named:
+        words.append(", ".join(named))
+    test = facts.find_command("test")
+    words.append("no test command is certain" if test is None else f"tests: {test.command}")
+    return "; ".join(words)
+
+
 def size_words(facts: Facts) -> str:
     """How much there is, in one line."""
     size = facts.size
