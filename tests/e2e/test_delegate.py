@@ -196,6 +196,7 @@ def test_one_that_was_killed_leaves_nothing_behind(world: World) -> None:
     assert "put back what" in then.err
     assert text_of(world) == OLD
     assert [one["outcome"] for one in records(world)] == ["killed", "compressed"]
+    assert list(Path(os.environ["TMPDIR"]).glob("qloop-delegate-*")) == []
 
 
 def test_one_that_is_interrupted_changes_nothing(world: World) -> None:

@@ -44,6 +44,8 @@ BEFORE = "before"
 CHANGE = "change.json"
 """What is being tried out on the target, until that is over."""
 AFTER = "after"
+TEMPORARY = "qloop-delegate-"
+"""How the names of folders begin that delegates stand in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +89,8 @@ def delegate_room(
     journal, folder = Journal(private / "events.jsonl", run_id), _folder(private, run_id)
     told = clear_dead(private)
     with ExitStack() as undo:
-        lock = open_locked(folder / LOCK, wait=False)
-        undo.callback(os.close, lock)
-        undo.callback((folder / LOCK).unlink)
-        os.write(lock, json.dumps(this_process().to_json()).encode())
-        base = Path(undo.enter_context(_temporary()))
+        base = undo.enter_context(_temporary())
+        undo.enter_context(_held(folder, base))
         name = attempt_id(delegate.role, 1, secrets.token_hex(4))
         workspace = empty_workspace(base, name, repository.git_dir)
         desk = DelegateDesk(
@@ -107,6 +106,23 @@ def delegate_room(
         yield Room(desk, folder, tuple(told))
 
 
+@contextmanager
+def _held(folder: Path, temporary: Path) -> Iterator[None]:
+    """Say by a locked file that this process is at work here; it is never there unlocked."""
+    value = {**this_process().to_json(), "temporary": str(temporary)}
+    draft = folder / f"{LOCK}.draft"
+    lock = open_locked(draft, wait=False)
+    try:
+        os.write(lock, json.dumps(value).encode())
+        draft.rename(folder / LOCK)
+        try:
+            yield
+        finally:
+            (folder / LOCK).unlink(missing_ok=True)
+    finally:
+        os.close(lock)
+
+
 def clear_dead(private: Path) -> list[str]:
     """End the agents of delegates whose process was killed, and put back what was tried out."""
     told: list[str] = []
@@ -115,11 +131,14 @@ def clear_dead(private: Path) -> list[str]:
             handle = open_locked(path, wait=False)
         except Held:
             continue
-        with suppress(OSError):
+        with suppress(OSError, ValueError, KeyError):
             journal = Journal(private / "events.jsonl", path.parent.name)
             end_processes(journal, journal.run_id)
             _note_killed(journal)
             told += _undo(path.parent)
+            temporary = Path(json.loads(path.read_bytes())["temporary"])
+            if temporary.name.startswith(TEMPORARY):
+                remove_all(temporary)
             path.unlink()
         os.close(handle)
     return told
@@ -191,12 +210,12 @@ def _account(desk: DelegateDesk, journal: Journal) -> tuple[str, float | None]:
 
 
 @contextmanager
-def _temporary() -> Iterator[str]:
-    place = tempfile.mkdtemp(prefix="qloop-delegate-")
+def _temporary() -> Iterator[Path]:
+    place = Path(tempfile.mkdtemp(prefix=TEMPORARY)).resolve()
     try:
-        yield str(Path(place).resolve())
+        yield place
     finally:
-        remove_all(Path(place))
+        remove_all(place)
 
 
 def _nobody(delegate: Delegate, name: str) -> Dispatch:
