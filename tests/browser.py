@@ -3,7 +3,6 @@
 import html
 import json
 import re
-import shutil
 import struct
 import zlib
 from dataclasses import dataclass
@@ -11,22 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from qloop.system import process
+from qloop.system.chromium import FLAGS
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--disable-dev-shm-usage", "--hide-scrollbars",
-)  # fmt: skip
 PATIENCE_S = 300.0
 LEFT_BY_SCRIPT = re.compile(r'data-measured="([^"]*)"')
-
-
-def find_browser() -> str | None:
-    """The program of a Chromium, or None where there is none."""
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    return found or (MAC if Path(MAC).exists() else None)
 
 
 @dataclass(frozen=True)

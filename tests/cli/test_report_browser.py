@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from browser import Browser, find_browser, picture_rows
+from browser import Browser, picture_rows
 from qloop.cli.main import main
+from qloop.system.chromium import find_chromium
 from report_world import RUN, run_of_many
 from repository import Repo
 
-PROGRAM = find_browser()
+PROGRAM = find_chromium()
 DESK, PHONE = (1300, 1000), (390, 800)
 
 pytestmark = [

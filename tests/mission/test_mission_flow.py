@@ -264,3 +264,21 @@ def test_one_whole_event_counts_and_nothing_else(
 def test_any_output_comes_to_an_event(lines: list[str], code: int) -> None:
     """Nothing that a coordinator says can break the mission."""
     assert conclude_phase(PhaseName.RECON, lines, code).phase_id is PhaseName.RECON
+
+
+def test_what_was_refined_is_carried_out_once() -> None:
+    """REFINEMENT gives the mission back to EXECUTION; the second time it is the end of it."""
+    one = flow.skip_phase(mission(), PhaseName.RECON, "trivial")
+    one = flow.skip_phase(one, PhaseName.PLANNING, "trivial")
+    one = took(started(one, PhaseName.EXECUTION), complete(PhaseName.EXECUTION))
+    back = complete(PhaseName.REFINEMENT, next_phase=PhaseName.EXECUTION)
+
+    one = took(started(one, PhaseName.REFINEMENT), back)
+    assert flow.next_step(one) == flow.Start(PhaseName.EXECUTION)
+    assert one.phase(PhaseName.EXECUTION).rounds == 1
+    one = took(started(one, PhaseName.EXECUTION), complete(PhaseName.EXECUTION))
+    assert flow.next_step(one) == flow.Start(PhaseName.REFINEMENT)
+    one = took(started(one, PhaseName.REFINEMENT), back)
+
+    assert flow.next_step(one) == flow.Finish()
+    assert one.phase(PhaseName.REFINEMENT).status is PhaseStatus.COMPLETE

@@ -13,6 +13,7 @@ auto = false
 serve = "python3 -m http.server $QLOOP_PORT"
 ready_within = "5s"
 routes = ["/", "/about?x=1"]
+screenshots = false
 personas = [{name = "a newcomer", about = "has never seen it"}]
 
 [[refinement.flows]]
@@ -34,13 +35,14 @@ def test_what_can_be_said(tmp_path: Path) -> None:
         "serve": "python3 -m http.server $QLOOP_PORT",
         "ready_within": 5.0,
         "routes": ("/", "/about?x=1"),
+        "screenshots": False,
         "personas": ({"name": "a newcomer", "about": "has never seen it"},),
         "flows": ({"name": "buy tea", "commands": ("true", "false")},),
     }
     bare = load(tmp_path, "")
     assert bare == {
-        "auto": True, "serve": None, "ready_within": 60.0, "routes": ("/",), "flows": (),
-        "personas": (),
+        "auto": True, "serve": None, "ready_within": 60.0, "routes": ("/",),
+        "screenshots": True, "flows": (), "personas": (),
     }  # fmt: skip
 
 

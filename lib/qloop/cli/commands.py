@@ -52,6 +52,11 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("quick", "qloop.cli.mission", "Carry out one small thing at once."),
             Entry("intent", "qloop.cli.intent", "Make, list, show, group or end intents."),
             Entry("answer", "qloop.cli.mission", "Answer a question that a mission waits for."),
+            Entry(
+                "refine",
+                "qloop.cli.refine",
+                "Look at and try what people see of it.",
+            ),
         ),
     ),
     (

@@ -101,11 +101,26 @@ def _complete(mission: Mission, run: PhaseRun, event: PhaseComplete, at: str) ->
     )
     warmth = mission.warmth.merged(event.warmth)
     mission = mission.with_phase(run).model_copy(update={"warmth": warmth})
+    if _goes_back(run, event):
+        return _reopen(_reopen(mission, PhaseName.EXECUTION), PhaseName.REFINEMENT)
     if mission.autonomy is Autonomy.AUTOPILOT or run.phase not in ASKED_AT_ITS_END:
         return mission
     follows = after(run.phase)
     question = f"{run.phase} is complete: {event.summary}. Go on with {follows}?"
     return open_checkpoint(mission, run.phase, PHASE_END, question, (GO_ON, REDO, ABANDON), {}, at)
+
+
+def _goes_back(run: PhaseRun, event: PhaseComplete) -> bool:
+    """Whether what was refined is to be carried out: once, so that a mission comes to an end."""
+    is_refined = run.phase is PhaseName.REFINEMENT and event.next_phase is PhaseName.EXECUTION
+    return is_refined and run.rounds == 0
+
+
+def _reopen(mission: Mission, phase: PhaseName) -> Mission:
+    """The mission in which a phase is to be done again from its beginning."""
+    run = mission.phase(phase)
+    update = {"status": PhaseStatus.PENDING, "rounds": run.rounds + 1}
+    return mission.with_phase(run.model_copy(update=update))
 
 
 def _fail(mission: Mission, run: PhaseRun, event: PhaseFailure, at: str) -> Mission:
@@ -168,9 +183,7 @@ def take_answer(mission: Mission, checkpoint: Checkpoint, answer: Answer) -> Mis
     mission = mission.with_checkpoint(answered.model_copy(update={"is_used": True}))
     if answer.option != REDO.id:
         return mission
-    run = mission.phase(checkpoint.phase)
-    update = {"status": PhaseStatus.PENDING, "rounds": run.rounds + 1}
-    return mission.with_phase(run.model_copy(update=update))
+    return _reopen(mission, checkpoint.phase)
 
 
 def _use_answers(mission: Mission, phase: PhaseName) -> Mission:

@@ -16,7 +16,7 @@ from qloop.system.errors import RepositoryBusy
 @contextmanager
 def turn(desk: PhaseDesk) -> Iterator[None]:
     """Hold the run lock, once what a dead run left is ended and a living one is over."""
-    lock = _take(desk)
+    lock = take_turn(desk)
     try:
         yield
     finally:
@@ -34,7 +34,8 @@ def await_other(desk: PhaseDesk, busy: RepositoryBusy) -> None:
         raise KeyboardInterrupt
 
 
-def _take(desk: PhaseDesk) -> int:
+def take_turn(desk: PhaseDesk) -> int:
+    """The run lock; it is for the caller to release."""
     while True:
         try:
             return take_lock(desk.repository, desk.journal, desk.cancel)

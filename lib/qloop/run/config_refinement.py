@@ -53,6 +53,9 @@ class Refinement(BaseModel):
     routes: tuple[Annotated[str, AfterValidator(_rooted)], ...] = Field(
         default=("/",), min_length=1, description="The pages to look at where it is served."
     )
+    screenshots: Annotated[bool, Strict()] = Field(
+        default=True, description="Whether pages are pictured, where a Chromium is installed."
+    )
     flows: tuple[Flow, ...] = ()
     personas: tuple[Persona, ...] = ()
 

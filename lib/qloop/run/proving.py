@@ -6,7 +6,8 @@ the candidate counts only after a fresh set-up: the candidate may have changed w
 Callers that land hold the landing lock; who only looks has a room of its own.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -64,6 +65,21 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """A scratch worktree that is set up, and where commands run in it."""
+
+    workspace: Workspace
+    commit: str
+    room: Room
+    port_base: int | None
+    """The first of its ports; None where none were free."""
+
+    def clean(self) -> None:
+        """Make it what set-up left it as."""
+        clean_to(self.workspace, self.commit)
+
+
+@dataclass(frozen=True, slots=True)
 class Prover:
     """Runs the plan's test command on commits."""
 
@@ -113,6 +129,21 @@ class Prover:
             prover = replace(self, port_base=port_base)
             results, workspace = prover._run(plan, commands, commit, logs)
             return Made(results, take_paths(workspace, self.repository, commit, paths))
+
+    @contextmanager
+    def standing(self, plan: Plan, commit: str, logs: Path) -> Iterator["Standing"]:
+        """A scratch worktree at *commit* for the length of a block, with ports of its own.
+
+        Raises ScratchSetupFailed, GateLost, GateCancelled.
+        """
+        logs.mkdir(parents=True, exist_ok=True)
+        with leased_ports() as port_base:
+            prover = replace(self, port_base=port_base)
+            workspace = prover._at(plan, commit, logs)[0]
+            try:
+                yield Standing(workspace, commit, prover._room(workspace, logs), port_base)
+            finally:
+                remove_workspace(workspace)
 
     def _run(
         self, plan: Plan, commands: Mapping[str, str], commit: str, logs: Path

@@ -1,0 +1,189 @@
+"""Refinement from outside: by itself, in a mission, asked about, mended, killed."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loaded import Loaded
+from qloop.system.web import find_server
+from world import World
+
+PAGE = """<!doctype html>
+<html lang="en"><head><title>Tea</title><meta name="viewport" content="width=device-width">
+</head><body>Tea <a href="{link}">more</a></body></html>
+"""
+SERVE = f"exec '{sys.executable}' -m http.server --bind 127.0.0.1 $QLOOP_PORT"
+PRD = """# Tea site
+
+## US-001: The page
+
+```sh verify
+test -f index.html
+```
+"""
+
+
+def settings(serve: str | None = None, flows: dict[str, list[str]] | None = None) -> str:
+    """The tables of qloop.toml."""
+    lines = ["[refinement]", "screenshots = false"]
+    if serve is not None:
+        lines += [f"serve = {json.dumps(serve)}", 'routes = ["/", "/gone"]']
+    for name, commands in (flows or {}).items():
+        lines += ["[[refinement.flows]]", f"name = {json.dumps(name)}"]
+        lines += [f"commands = {json.dumps(commands)}"]
+    return "\n".join(lines)
+
+
+@pytest.fixture
+def world(tmp_path: Path, loaded: Loaded) -> World:
+    """A repository with a page and a document."""
+    made = World(tmp_path, loaded)
+    made.repo.commit("page", {"index.html": PAGE.format(link="index.html"), "prd.md": PRD})
+    return made
+
+
+def test_what_is_served_is_looked_at_and_tried(world: World) -> None:
+    """Routes are fetched, flows use the server; what is critical makes the exit code 1."""
+    visit = (
+        f"'{sys.executable}' -c 'import os, urllib.request as u; "
+        'print(u.urlopen(os.environ["QLOOP_URL"] + "/index.html").read())\''
+    )
+    port = 'echo "$QLOOP_PORT" > "$KEPT"; test -f index.html'
+    world.configure(
+        'env_pass = ["KEPT"]\n'
+        + settings(SERVE, {"read": [visit, port], "buy": ["echo no; false"]})
+    )
+    world.plan()
+    kept = world.flags / "port"
+
+    ran = world.qloop("refine", "--json", KEPT=str(kept))
+
+    assert ran.code == 1, ran.err
+    found = json.loads(ran.out)
+    assert found["summary"] == "visual: 1 critical, 0 minor; flows: 1 of 2; personas: none declared"
+    assert [(page["name"], page["status"]) for page in found["visual"]["pages"]] == [
+        ("/", 200),
+        ("/gone", 404),
+    ]
+    assert [one["rule"] for one in found["findings"]] == ["flow", "status"]
+    folder = world.path / ".qloop" / "refinement"
+    assert "no" in (folder / "e2e" / "02-buy" / "step-1.log").read_text("utf-8")
+    assert "Tea" in (folder / "e2e" / "01-read" / "step-1.log").read_text("utf-8")
+    assert "status 404" in (folder / "REFINEMENT_PLAN.md").read_text("utf-8")
+    assert find_server(int(kept.read_text("utf-8"))) is None
+    document = world.qloop("plan", str(folder / "refinement-prd.md"), "--out", "later.json")
+    assert document.code == 0, document.err
+    stories = json.loads((world.path / "later.json").read_text("utf-8"))["stories"]
+    assert [(one["id"], one["verify"]) for one in stories] == [("REF-001", []), ("REF-002", [])]
+
+
+def test_a_server_that_does_not_come_up_is_found(world: World) -> None:
+    """Nothing else is looked at or tried then, and its output is the evidence."""
+    world.configure(settings("echo cannot; exit 3", {"read": ["true"]}))
+    world.plan()
+
+    ran = world.qloop("refine", "--json")
+
+    assert ran.code == 1, ran.err
+    found = json.loads(ran.out)
+    assert [(one["rule"], "cannot" in one["evidence"]) for one in found["findings"]] == [
+        ("serve", True)
+    ]
+    assert found["summary"] == "visual: 1 critical, 0 minor; flows: 0 of 1; personas: none declared"
+
+
+def test_without_a_plan_there_is_nothing_to_refine(world: World) -> None:
+    """That is said, with what to do."""
+    ran = world.qloop("refine")
+
+    assert ran.code == 66
+    assert "qloop mission new" in ran.err
+
+
+def begin(world: World, *words: str) -> Path:
+    """Begin a mission of the document; its folder."""
+    ran = world.qloop("mission", "new", "--from", "prd.md", "--skip", "RECON", "--json", *words)
+    assert ran.code == 0, ran.err
+    return Path(json.loads(ran.out)["folder"])
+
+
+def waiting(world: World) -> dict[str, Any]:
+    """The question that waits."""
+    known = json.loads(world.qloop("mission", "status", "--json").out)
+    found: dict[str, Any] = next(one for one in known["checkpoints"] if one["answer"] is None)
+    return found
+
+
+def answer(world: World, option: str, **env: str) -> int:
+    """Answer it, and go on; the exit code of that."""
+    assert world.qloop("answer", waiting(world)["id"], option).code == 0
+    return world.qloop("mission", "resume", cwd=None, **env).code
+
+
+def write(link: str) -> list[Any]:
+    """An agent's steps that make the page."""
+    return [["write", "index.html", PAGE.format(link=link)], ["commit", "page"]]
+
+
+def test_what_is_critical_is_asked_about_and_mended_once(world: World) -> None:
+    """Fixed, it is a story that goes through EXECUTION; then the mission comes to its end."""
+    world.configure(settings())
+    world.agent(US_001=[write("gone.html")], REF_001=[write("lost.html")])
+    folder = begin(world, "--autonomy", "guided")
+    assert world.qloop("mission", "run").code == 3
+    assert answer(world, "approve") == 3
+    assert answer(world, "go-on") == 3
+    asked = waiting(world)
+
+    assert answer(world, "fix") == 3
+    assert waiting(world)["type"] == "phase_end"
+    assert answer(world, "go-on") == 3
+    again = waiting(world)
+    assert answer(world, "accept") == 0
+
+    assert asked["type"] == "findings"
+    assert [one["id"] for one in asked["options"]] == ["fix", "accept", "abandon"]
+    assert "gone.html" in asked["question"]
+    assert [one["id"] for one in again["options"]] == ["accept", "abandon"]
+    assert "lost.html" in again["question"]
+    plan = json.loads((folder / "quantum.json").read_text("utf-8"))
+    assert {one["id"]: one["status"] for one in plan["stories"]} == {
+        "US-001": "passed",
+        "REF-001": "passed",
+    }
+    known = json.loads(world.qloop("mission", "status", "--json").out)
+    note = next(run["note"] for run in known["phases"] if run["phase"] == "REFINEMENT")
+    assert known["status"] == "completed"
+    assert note == (
+        "visual: 1 critical, 0 minor; flows: 2 of 2; personas: none declared; critical and left: 1"
+    ).replace("2 of 2", "1 of 1")
+    assert "lost.html" in (folder / "refinement" / "REFINEMENT_PLAN.md").read_text("utf-8")
+
+
+def test_killed_in_a_flow_it_goes_on_at_that_flow(world: World) -> None:
+    """What was done is not done again; the rest is, on a server of its own."""
+    count = 'echo x >> "$FLAGS/served"; '
+    flow = (
+        'test -e "$FLAGS/killed" || { touch "$FLAGS/killed"; '
+        'kill -9 $PPID; sleep 600; }; echo x >> "$FLAGS/tried"'
+    )
+    text = settings(count + SERVE, {"once": [flow]}).replace(', "/gone"', "")
+    world.configure(f'env_pass = ["FLAGS"]\n{text}')
+    world.agent(US_001=[write("prd.md")])
+    folder = begin(world, "--autonomy", "autopilot")
+
+    killed = world.qloop("mission", "run", FLAGS=str(world.flags))
+    assert killed.code == 3, killed.err
+    done = json.loads((folder / "phases" / "REFINEMENT.json").read_text("utf-8"))
+    known = waiting(world)
+    resumed = answer(world, "retry", FLAGS=str(world.flags))
+
+    assert list(done["steps"]) == ["visual-inspector"]
+    assert known["context"]["failure_type"] == "crash"
+    assert resumed == 0
+    assert (world.flags / "tried").read_text("utf-8") == "x\n"
+    assert (world.flags / "served").read_text("utf-8") == "x\nx\n"
+    assert "signal 9" in known["question"]
