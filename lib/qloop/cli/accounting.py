@@ -41,7 +41,7 @@ def report_of_role(
     if authored is None:
         console.result(synthesise_report(folder.resolve(), name).removesuffix("\n"))
         return 0
-    account = account_for(folder.resolve(), name, _read(authored))
+    account = account_for(folder.resolve(), name, read_words(authored))
     console.result(console.printable(account.text.removesuffix("\n")))
     if not account.is_authored:
         console.say("the agent's own report cannot be used; this one is made from the files")
@@ -57,7 +57,8 @@ def _check_folder(folder: Path) -> None:
         )
 
 
-def _read(path: Path) -> str:
+def read_words(path: Path) -> str:
+    """What a file holds, or standard input for `-`. Raises InputMissing."""
     if str(path) == "-":
         return sys.stdin.buffer.read(_LARGEST_BYTES).decode("utf-8", "replace")
     if not path.is_file():

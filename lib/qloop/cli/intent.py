@@ -91,6 +91,35 @@ def end(word: str, disposition: str, note: str) -> int:
     return end_here(word, disposition, note)
 
 
+@intent.command("check")
+@intent_argument
+@click.argument("path", required=False, metavar="[PATH]")
+@click.option("--role", metavar="ROLE", help="The role that would write it.  [default: a person]")
+@click.option(
+    "--text",
+    "source",
+    type=click.Path(path_type=Path, allow_dash=True),
+    default="-",
+    metavar="FILE",
+    help="What would be written.  [default: standard input]",
+)
+@json_option
+def check(word: str, path: str | None, role: str | None, source: Path, as_json: bool) -> int:
+    """Check what an intent's folder may hold by now; with PATH, whether that may be written.
+
+    Each deliverable needs the one before it and is its role's to write, an outcome needs a
+    checklist without open boxes, and boxes that begin with [ORCHESTRATOR] are a person's to tick.
+    The exit code is 1 where a rule is against it.
+    """
+    from qloop.cli.intents import check_files, check_write
+
+    if path is None:
+        if role is not None:
+            raise click.UsageError("--role belongs to a PATH")
+        return check_files(word, as_json=as_json)
+    return check_write(word, path, role, source, as_json=as_json)
+
+
 @click.command("preamble")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--role", metavar="ROLE", help="Whom it is for.")

@@ -1,8 +1,13 @@
 """What `intent` does once its words are parsed."""
 
+from dataclasses import asdict
 from pathlib import Path
 
+from qloop.agents.roles import role_names
+from qloop.cli.accounting import read_words
 from qloop.mission.intent_end import Ending, end_intent
+from qloop.mission.stage_gate import Write, find_gaps, judge_write
+from qloop.mission.team import check_role
 from qloop.repo.checkout import Repository, find_repository
 from qloop.repo.exclude import ensure_excluded
 from qloop.repo.settings import read_settings
@@ -10,12 +15,15 @@ from qloop.run.config import load_config
 from qloop.run.holder import private_folder
 from qloop.run.inside import check_outside
 from qloop.run.planning import path_in_plan, read_text
+from qloop.state.intent import plain_lines
 from qloop.state.intent_index import Group, clustered, placed
 from qloop.state.intents import change_index, create_intent, find_intent, intents_folder
-from qloop.state.lifecycle import Disposition
+from qloop.state.lifecycle import Disposition, lifecycle_of
 from qloop.system.errors import UsageWrong
 from qloop.ui import console
 from qloop.ui.intents import read_intent, read_intents, show_one, show_rows
+
+REFUSED = 1
 
 
 def make_intent(
@@ -103,6 +111,38 @@ def end_here(word: str, disposition: str, note: str) -> int:
     told = "" if steps else ", and was before"
     console.say(f"intent {found.id} is {disposition}{told}")
     return 0
+
+
+def check_files(word: str, *, as_json: bool) -> int:
+    """What stands in an intent's folder and should not yet."""
+    root = _root(find_repository(Path.cwd()))
+    gaps = list(find_gaps(lifecycle_of(find_intent(root, word))))
+    if as_json:
+        console.print_json([asdict(gap) for gap in gaps])
+    for gap in () if as_json else gaps:
+        console.result(console.printable(f"{gap.rule}: {gap.reason}; {gap.fix}"))
+    return REFUSED if gaps else 0
+
+
+def check_write(word: str, path: str, role: str | None, source: Path, *, as_json: bool) -> int:
+    """Whether a file may be written into an intent's folder."""
+    root = _root(find_repository(Path.cwd()))
+    intent = find_intent(root, word)
+    folder = intent.folder.resolve()
+    place = (folder / path).resolve()
+    if not place.is_relative_to(folder):
+        raise UsageWrong(f"{path!r} leads out of the intent's folder", fix="say it from there")
+    name = None if role is None else check_role(role, role_names())
+    seen = place.relative_to(folder).as_posix()
+    write = Write(seen, plain_lines(read_words(source)), name)
+    refusal = judge_write(lifecycle_of(intent), write)
+    if as_json:
+        told = {"allow": refusal is None, "rule": None, "reason": "no rule is against it"}
+        told |= {} if refusal is None else {"rule": refusal.rule, "reason": refusal.reason}
+        console.print_json(told)
+    elif refusal is not None:
+        console.result(console.printable(f"{refusal.rule}: {refusal.reason}; {refusal.fix}"))
+    return 0 if refusal is None else REFUSED
 
 
 def _root(repository: Repository) -> Path:
