@@ -247,7 +247,8 @@ def test_what_is_read(case: Case) -> None:
 
 CI_FILES = {
     ".github/workflows/ci.yml": "jobs:\n  test:\n    steps:\n      - run: npm test\n"
-    "      - run: |\n          echo pytest\n          ruff check .\n",
+    "      - run: |\n          echo pytest\n          apt install make build-essential\n"
+    "          ruff check .\n      - run: npm run -s build\n",
     ".gitlab-ci.yml": "test:\n  script:\n    - make test\n",
 }
 
@@ -259,7 +260,8 @@ def test_ci_gives_hints() -> None:
 
     assert seen == {
         "npm test": ("test", ".github/workflows/ci.yml:4"),
-        "ruff check .": ("lint", ".github/workflows/ci.yml:7"),
+        "ruff check .": ("lint", ".github/workflows/ci.yml:8"),
+        "npm run -s build": ("build", ".github/workflows/ci.yml:9"),
         "make test": ("test", ".gitlab-ci.yml:3"),
     }
     assert {one.basis for one in facts.commands} == {"seen"}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from qloop.mission.scout import LARGEST_BYTES, fingerprint_of
+from qloop.mission.scout_tree import MOST_MANIFESTS
 from qloop.plan.schema import render_schema
 from qloop.state.codebase import facts_schema, parse_facts, render_facts
 from qloop.system.assets import read_asset
@@ -223,14 +224,21 @@ def test_malformed_files_are_named(path: str) -> None:
     assert facts.find_command("test") is not None
 
 
-def test_files_that_are_too_large_or_no_text() -> None:
-    """A large manifest is named; what is no text tells nothing, and ends nothing."""
-    large: dict[str, str | bytes] = {"package.json": " " * (LARGEST_BYTES + 1)}
-    large["Makefile"] = b"test:\0\n"
-    facts = scout(large)
+def test_files_that_are_not_read() -> None:
+    """What is too large, no text, too deep or one of too many is named, and ends nothing."""
+    many = {f"p{number:02}/Cargo.toml": "" for number in range(MOST_MANIFESTS + 3)}
+    files: dict[str, str | bytes] = {"package.json": " " * (LARGEST_BYTES + 1), **many}
+    files |= {"Makefile": b"test:\0\n", "a/b/c/d/e/go.mod": "module x"}
+    facts = scout(files)
+    beyond = "are too many or too deep, or no text"
 
-    assert [one.reason for one in facts.unread] == ["more than 500,000 bytes"]
-    assert facts.commands == ()
+    assert {one.source.path: one.reason for one in facts.unread} == {
+        "package.json": "more than 500,000 bytes",
+        "Makefile": f"1 files of this name {beyond}",
+        "a/b/c/d/e/go.mod": f"1 files of this name {beyond}",
+        "p60/Cargo.toml": f"3 files of this name {beyond}",
+    }
+    assert {one.source.path for one in facts.commands} == {f"p{n:02}/Cargo.toml" for n in range(60)}
 
 
 def test_aliases_do_not_explode() -> None:

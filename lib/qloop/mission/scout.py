@@ -33,7 +33,7 @@ from qloop.state.codebase import Command, Dependency, Facts, Size, Source, Unrea
 
 LARGEST_BYTES = 500_000
 """A file of more is named and not read."""
-MOST_SOURCE_BYTES = 6_000_000
+MOST_SOURCE_BYTES = 4_000_000
 """Of source that is read for its imports."""
 MOST_SCRIPTS = 300
 """Files without an ending that are read for their first line."""
@@ -92,7 +92,7 @@ def facts_of(
     ours = tuple(file for file in files if not is_apart(file.path))
     everything = frozenset(file.path for file in files)
     texts = _texts(contents)
-    tree = Tree(ours, texts, subjects, everything)
+    tree = Tree(ours, texts, subjects, everything, _by_name(texts))
     known = {
         file.path: None if file.is_link else language_of(file.path, texts.get(file.path, "")[:200])
         for file in ours
@@ -117,7 +117,7 @@ def facts_of(
         arrows=arrows,
         imports_read=looked,
         imports_left=importing - looked,
-        unread=(*found.unread, *_too_large(ours)),
+        unread=(*found.unread, *_too_large(ours), *_beyond(ours, texts)),
     )  # fmt: skip
 
 
@@ -142,6 +142,13 @@ def _texts(contents: Mapping[str, bytes]) -> dict[str, str]:
     }
 
 
+def _by_name(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in texts:
+        found[path.rpartition("/")[2]].append(path)
+    return {name: tuple(paths) for name, paths in found.items()}
+
+
 def _tells(path: str) -> bool:
     """Whether facts are read from the file."""
     return _MANIFESTS.fullmatch(path) is not None or GOVERNING.fullmatch(path) is not None
@@ -153,11 +160,12 @@ def _telling(files: Sequence[TrackedFile]) -> list[TrackedFile]:
     for file in files:
         if file.path.count("/") <= DEEPEST_MANIFEST and _tells(file.path):
             groups[file.path.rpartition("/")[2]].append(file)
-    return [
-        file
-        for group in groups.values()
-        for file in sorted(group, key=lambda one: (one.path.count("/"), one.path))[:MOST_MANIFESTS]
-    ]
+    ranked = (sorted(group, key=_depth) for group in groups.values())
+    return [file for group in ranked for file in group[:MOST_MANIFESTS]]
+
+
+def _depth(file: TrackedFile) -> tuple[int, str]:
+    return file.path.count("/"), file.path
 
 
 def _importing(files: Sequence[TrackedFile]) -> list[TrackedFile]:
@@ -181,6 +189,22 @@ def _too_large(files: Iterable[TrackedFile]) -> list[Unread]:
         Unread(reason=f"more than {LARGEST_BYTES:,} bytes", source=Source(path=file.path))
         for file in files
         if file.size > LARGEST_BYTES and _tells(file.path)
+    ]
+
+
+def _beyond(files: Iterable[TrackedFile], texts: Mapping[str, str]) -> list[Unread]:
+    """Of each name the files that were not read, since they are too many or too deep."""
+    left: dict[str, list[str]] = defaultdict(list)
+    for file in files:
+        is_small = file.size <= LARGEST_BYTES and not file.is_link
+        if is_small and file.path not in texts and _MANIFESTS.fullmatch(file.path):
+            left[file.path.rpartition("/")[2]].append(file.path)
+    return [
+        Unread(
+            reason=f"{len(paths)} files of this name are too many or too deep, or no text",
+            source=Source(path=paths[0]),
+        )
+        for paths in left.values()
     ]
 
 

@@ -1,11 +1,11 @@
 """The parts of a tree: folders that stand for them, and which imports from which. Pure."""
 
 import ast
+import functools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from pathlib import PurePosixPath
 
 from qloop.mission.scout_languages import is_source
 from qloop.mission.scout_tree import Tree, folder_of, parse_python
@@ -27,6 +27,9 @@ _GO_BLOCK = re.compile(r"^import\s*(?:\(([^)]*)\)|(?:\w+\s+)?(\"[^\"\n]+\"))", r
 _GO_PATH = re.compile(r'"([^"\n]+)"')
 _GO_MODULE = re.compile(r"^module\s+(\S+)", re.MULTILINE)
 _ROOTS = ("", "src/", "lib/", "python/", "app/")
+
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Where statements hold others."""
 
 Import = tuple[str, int]
 """A tracked file or folder that is imported, and the line where."""
@@ -106,12 +109,11 @@ def _area(path: str, files: Sequence[TrackedFile], known: Mapping[str, str | Non
 def _finder(areas: Sequence[Area]) -> Callable[[str], str | None]:
     paths = {area.path for area in areas}
 
+    @functools.cache
     def find(path: str) -> str | None:
-        here = PurePosixPath(path)
-        for folder in (here, *here.parents):
-            if str(folder) in paths:
-                return str(folder)
-        return None
+        if path in paths:
+            return path
+        return find(path.rpartition("/")[0] or ".") if path != "." else None
 
     return find
 
@@ -169,10 +171,10 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            inner = getattr(node, name, None)
-            if isinstance(inner, list):
-                waiting += inner
+        parts = node.__dict__
+        for name in _BLOCKS:
+            if name in parts:
+                waiting += parts[name]
         if isinstance(node, ast.stmt):
             yield node
 

@@ -41,6 +41,9 @@ _TEST_NAMES = (
 )  # fmt: skip
 
 
+_TEST_WORD = re.compile("[Tt]est|spec")
+
+
 class _Tool(NamedTuple):
     """A tool of a Python project: its table, its own files, what starts it, its line length."""
 
@@ -77,6 +80,7 @@ _OWN_FILES = (
     ("hooks", "pre-commit", r"\.pre-commit-config\.yaml"),
     ("hooks", "Husky", r"\.husky/[^/_][^/]*"),
 )
+_OWN_FILE = re.compile("|".join(f"(?:{pattern})" for _, _, pattern in _OWN_FILES))
 
 
 def look_at_conventions(tree: Tree) -> Found:
@@ -189,15 +193,17 @@ def _prettier(tree: Tree) -> Found:
 
 
 def _by_own_files(tree: Tree) -> Iterator[Convention]:
+    own = [file.path for file in tree.files if _OWN_FILE.fullmatch(file.path)]
     for topic, name, pattern in _OWN_FILES:
-        path = tree.first_like(pattern)
+        path = next((path for path in own if re.fullmatch(pattern, path)), None)
         if path is not None:
             yield Convention(topic=topic, text=name, source=Source(path=path))
 
 
 def _test_layout(tree: Tree) -> Iterator[Convention]:
+    tests = [file.path for file in tree.files if _TEST_WORD.search(file.path)]
     for pattern, name in _TEST_NAMES:
-        paths = [file.path for file in tree.files if pattern.fullmatch(file.path)]
+        paths = [path for path in tests if pattern.fullmatch(path)]
         if paths:
             tops = Counter(path.split("/")[0] if "/" in path else "." for path in paths)
             top, most = tops.most_common(1)[0]

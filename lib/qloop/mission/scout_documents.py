@@ -37,9 +37,10 @@ _UI_ENDINGS = {end: kind for kind, ends in _UI_FILES.items() for end in ends.spl
 def documents_of(tree: Tree) -> tuple[Document, ...]:
     """The governing documents of a tree, by whom they are for."""
     found: list[Document] = []
+    governing = [file for file in tree.files if GOVERNING.fullmatch(file.path)]
     for kind, pattern in _KINDS:
         wanted = re.compile(pattern)
-        files = [file for file in tree.files if wanted.fullmatch(file.path)]
+        files = [file for file in governing if wanted.fullmatch(file.path)]
         for file in files[:MOST_DECISIONS]:
             title, line = _title(tree.texts.get(file.path, ""))
             source = Source(path=file.path, line=line)

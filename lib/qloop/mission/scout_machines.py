@@ -33,7 +33,7 @@ _USES: tuple[tuple[Purpose, re.Pattern[str]], ...] = (
         "test",
         re.compile(
             rf"\b(?:{_TESTERS})\b"
-            rf"|\b(?:{_TOOLS})\s+(?:-\S+\s+)*(?:run\s+)?(?:test|check|verify)\b"
+            rf"|\b(?:{_TOOLS})\s+(?:-\S+\s+)*(?:run\s+)?(?:test|check|verify)(?![\w-])"
         ),
     ),
     ("types", re.compile(r"\b(?:mypy|pyright|tsc|phpstan|typecheck)\b")),
@@ -42,7 +42,8 @@ _USES: tuple[tuple[Purpose, re.Pattern[str]], ...] = (
     (
         "build",
         re.compile(
-            rf"\b(?:{_TOOLS})\s.*\b(?:build|package|compile|assemble)\b"
+            rf"\b(?:{_TOOLS})\s+(?:-\S+\s+)*(?:run\s+(?:-\S+\s+)*)?"
+            r"(?:build|package|compile|assemble)(?![\w-])"
             r"|\bpython3? -m build\b|\bcmake --build\b"
         ),
     ),

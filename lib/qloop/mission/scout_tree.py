@@ -67,25 +67,22 @@ class Tree:
 
     files: tuple[TrackedFile, ...]
     texts: Mapping[str, str]
-    subjects: tuple[str, ...] = ()
+    subjects: tuple[str, ...]
     """Of the newest commits, newest first."""
-    paths: frozenset[str] = frozenset()
+    paths: frozenset[str]
     """Of all tracked files, vendored and generated ones too: lock files are among them."""
+    by_name: Mapping[str, tuple[str, ...]]
+    """The files that were read, by what stands behind the last slash."""
 
     def named(self, *names: str) -> list[str]:
         """Files of these names that were read, the outermost first."""
-        found = [path for path in self.texts if path.rpartition("/")[2] in names]
+        found = [path for name in names for path in self.by_name.get(name, ())]
         return sorted(found, key=_outermost)
 
     def like(self, pattern: str) -> list[str]:
         """Files that were read whose whole path is like a pattern, the outermost first."""
         wanted = re.compile(pattern)
         return sorted((path for path in self.texts if wanted.fullmatch(path)), key=_outermost)
-
-    def first_like(self, pattern: str) -> str | None:
-        """The first tracked file, read or not, whose whole path is like a pattern."""
-        wanted = re.compile(pattern)
-        return next((file.path for file in self.files if wanted.fullmatch(file.path)), None)
 
     def has(self, folder: str, *names: str) -> str | None:
         """The first of *names* that is tracked in *folder*, as a path."""
