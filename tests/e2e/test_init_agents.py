@@ -1,5 +1,6 @@
 """`qloop init --agents`: role files in the places of agent command lines."""
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -94,3 +95,38 @@ def test_a_table_may_name_its_place(world: World) -> None:
     assert ran.code == 0, ran.err
     front = (world.path / "own roles/implementer.md").read_text("utf-8").split("---\n")[1]
     assert yaml.safe_load(front) == {"name": "implementer"}
+
+
+def test_claudes_settings_get_the_gates_hook(world: World) -> None:
+    """Beside what stands there, through a link too, and once."""
+    folder = world.path / ".claude"
+    folder.mkdir()
+    kept = world.path / "settings of mine.json"
+    kept.write_text('{"model": "opus"}', encoding="utf-8")
+    (folder / "settings.json").symlink_to(kept)
+
+    first = world.qloop("init", "--agents", "claude")
+    text = kept.read_text("utf-8")
+    again = world.qloop("init", "--agents", "claude")
+
+    assert first.code == again.code == 0, first.err + again.err
+    assert json.loads(text)["model"] == "opus"
+    assert "gate hook" in text
+    assert "commit .claude/settings.json" in first.err
+    assert (folder / "settings.json").is_symlink()
+    assert kept.read_text("utf-8") == text
+    assert ".claude/settings.json: there already" in again.err
+
+
+def test_settings_that_are_no_json_are_left_and_named(world: World) -> None:
+    """The role files are written all the same."""
+    settings = world.path / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("// mine\n{}\n", encoding="utf-8")
+
+    ran = world.qloop("init", "--agents", "claude")
+
+    assert ran.code == 65
+    assert ".claude/settings.json" in ran.err
+    assert settings.read_text("utf-8") == "// mine\n{}\n"
+    assert (settings.parent / "agents" / "implementer.md").exists()

@@ -125,6 +125,8 @@ OUTER: dict[str, Any] = {
     "PYTHONPATH": "/outer",
     "TERM": "xterm",
 }
+GATE = {"QLOOP_GATE", "QLOOP_GATE_LOG", "QLOOP_GATE_TERMS"}
+MYTOOL = {"MYTOOL_KEY", "MYTOOL_URL", "MYTOOL_MODE"}
 EXPECTED = {
     *("PATH", "HOME", "USER", "SHELL", "LANG", "LC_MESSAGES", "TERM", "https_proxy"),
     *("SSL_CERT_FILE", "PASS_ME", "PASS_TOO", "TMPDIR"),
@@ -164,7 +166,7 @@ def test_an_agent_sees_just_the_environment_that_is_promised(world: World) -> No
     agent, gate = seen(world.flags / "agent"), seen(world.flags / "gate")
     git = {name: value for name, value in agent.items() if name.startswith(("GIT_", "SSH_"))}
     assert ran.code == 0, ran.err
-    assert agent.keys() - git.keys() == {*EXPECTED, "MYTOOL_KEY", "MYTOOL_URL", "MYTOOL_MODE"}
+    assert agent.keys() - git.keys() == {*EXPECTED, *GATE, *MYTOOL}
     assert {name for name in gate if not name.startswith(("GIT_", "SSH_"))} == EXPECTED
     assert agent["TERM"] == "dumb"
     assert agent["MYTOOL_MODE"] == "quiet"

@@ -158,3 +158,29 @@ def test_a_mission_killed_in_the_midst_of_a_story_ends_as_if_undisturbed(world: 
     assert "US-001 at work (attempt 2)" in resumed.err
     assert world.files(branch) == {**world.files("main"), "tea.txt": "tea"}
     assert world.log(branch) == ["start", "prd", "US-001: The leaves"]
+
+
+def test_an_agent_stuck_at_the_gate_is_a_question(execution: Execution) -> None:
+    """It is not tried again before a person has answered; the other stories go on."""
+    world = execution.world
+    world.plan({"id": "A-1"}, {"id": "B-1", "dependsOn": ["C-1"]}, {"id": "C-1"})
+    asked = json.dumps({"tool_name": "Bash", "tool_input": {"command": "git push -f"}})
+    hook = f"echo '{asked}' | eval \"$QLOOP_GATE gate hook\""
+    stuck = [["sh", f"{hook}; {hook}; {hook}"], ["quiet"]]
+    world.agent(
+        A_1=[stuck, [["write", "a.txt", "a\n"]]],
+        **{name: [[["write", f"{name}.txt", "x\n"]]] for name in ("B_1", "C_1")},
+    )
+
+    waits = execution.run(execution.order())
+    went_on = execution.run(execution.order(execution.answered(waits, "retry")))
+
+    first = next(one["data"] for one in world.events("agent.ended") if one["story"] == "A-1")
+    assert waits.event["event"] == "phase.checkpoint"
+    assert waits.event["checkpoint_type"] == "stuck"
+    assert "A-1: the agent was stuck at the gate" in waits.event["question"]
+    assert "git push -f" in waits.event["question"]
+    assert waits.event["context"]["partial_work"]["completed_blocks"] == ["B-1", "C-1"]
+    assert first["denied"]["rule"] == "destructive"
+    assert '"continue": false' in (world.path / ".qloop/logs/A-1/1/output.log").read_text("utf-8")
+    assert went_on.event["event"] == "phase.complete"

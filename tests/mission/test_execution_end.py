@@ -46,6 +46,23 @@ def test_each_end_is_a_question_with_ways_out(
     assert all(why in str(found) for why in ending.reasons)
 
 
+def test_a_story_stuck_at_the_gate_is_a_question() -> None:
+    """Where its newest agent was; one that came further since is a failure like any other."""
+    tale = Tale()
+    tale.tell(EventKind.AGENT_ENDED, story="B", denied={"rule": "push"})
+    ending = Ending("BLOCKED", 1, ("B: stuck at the gate",))
+    asked = question_of(read_end(ending, PLAN, tale.events), by_wave=False)
+    tale.tell(EventKind.AGENT_ENDED, story="B", denied=None)
+    later = question_of(read_end(ending, PLAN, tale.events), by_wave=False)
+
+    found = asked.model_dump() if asked is not None else {}
+    assert (found["event"], found["checkpoint_type"]) == ("phase.checkpoint", "stuck")
+    assert [one["id"] for one in found["options"]] == ["retry", "adjust", "accept"]
+    assert "How to go on with B?" in found["question"]
+    assert later is not None
+    assert later.event == "phase.failure"
+
+
 def test_a_red_end_names_the_story_whose_evidence_is_red() -> None:
     """It counts as the failed one, although it has passed."""
     tale = Tale()

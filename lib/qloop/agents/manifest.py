@@ -92,6 +92,8 @@ class RunnerTable(BaseModel):
     stagger_s: float = Field(default=0.0, ge=0)
     """Seconds between the starts of two of them."""
     role_files: RoleFiles | None = None
+    hook_file: str | None = None
+    """The settings, from the checkout's root, that take a hook in Claude Code's form."""
     notes: str = ""
     """What a person should know of it, as prose."""
 

@@ -98,6 +98,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("wave", "qloop.cli.working", "Bring a wave to its end."),
             Entry("delegate", "qloop.cli.delegate", "Ask a stateless worker or compressor."),
             Entry("guard", "qloop.cli.tools", "Check that HEAD still descends from a commit."),
+            Entry("gate", "qloop.cli.gate", "Decide what an agent may do, before it does it."),
             Entry("signal", "qloop.cli.tools", "Read the signal in an agent's output."),
             Entry("prompt", "qloop.cli.tools", "Print what an agent would be told of a story."),
             Entry("preamble", "qloop.cli.intent", "Print what an intent's agents are told first."),

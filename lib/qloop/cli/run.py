@@ -168,7 +168,8 @@ def demo(folder: Path | None) -> int:
     "--agents",
     multiple=True,
     metavar="NAME",
-    help="Put the role files where this agent command line looks for them (claude, codex, …).",
+    help="Put the role files where this agent command line looks for them (claude, codex, …), and "
+    "the gate's hook into its settings where it takes one (claude).",
 )
 @click.option("--force", is_flag=True, help="Replace role files there that differ.")
 @quantum_option

@@ -3,14 +3,13 @@
 import tempfile
 from pathlib import Path
 
-from qloop.agents.manifest import RoleFiles
 from qloop.cli.context import resolve_quantum
 from qloop.repo.checkout import Repository, find_repository
 from qloop.repo.exclude import ensure_excluded
 from qloop.repo.fresh import make_repository
 from qloop.run.config import load_config
 from qloop.run.holder import private_folder
-from qloop.run.role_files import Installed, find_place, install_roles
+from qloop.run.role_files import Installed, Place, find_place, install_hook, install_roles
 from qloop.system.assets import read_asset
 from qloop.system.errors import BadInput
 from qloop.ui import console
@@ -43,12 +42,17 @@ def initialise(quantum: Path | None, agents: tuple[str, ...], *, force: bool) ->
     return 0
 
 
-def _install(root: Path, places: list[RoleFiles], *, force: bool) -> None:
+def _install(root: Path, places: list[Place], *, force: bool) -> None:
     kept: list[str] = []
     for place in places:
-        for name, done in install_roles(root, place, force=force):
+        for name, done in install_roles(root, place.roles, force=force):
             console.say(f"{name}: {done}")
             kept += [name] if done is Installed.KEPT else []
+    for name in [place.hook_file for place in places if place.hook_file is not None]:
+        done = install_hook(root / name)
+        console.say(f"{name}: {done}")
+        if done is not Installed.SAME:
+            console.say(f"commit {name}: agents work in worktrees of what is committed")
     if kept:
         raise BadInput(
             "role files that differ were left as they are",

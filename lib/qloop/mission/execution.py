@@ -79,6 +79,7 @@ def _run_once(desk: PhaseDesk) -> Done:
         strict_waves=by_wave,
         max_iterations=1 if by_wave else None,
         recognize=True,
+        asks_at_gate=True,
         accepted_red=accepted_red(desk),
     )
     with begin_run(desk.order.run_id) as forks:

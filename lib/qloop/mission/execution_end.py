@@ -37,6 +37,7 @@ BUDGET = "budget"
 WAITING = "waiting"
 RECOGNIZER_RED = "recognizer_red"
 BLOCKED = "blocked"
+STUCK = "stuck"
 INTERRUPTED = "interrupted"
 UNUSABLE = "unusable"
 PHASE = PhaseName.EXECUTION
@@ -51,6 +52,8 @@ class RunEnd:
     failed: tuple[str, ...]
     left: tuple[str, ...]
     """Those that have not passed, the failed ones included."""
+    stuck: tuple[str, ...]
+    """Those whose agent the gate denied the same thing until it ended."""
     red: Json | None
     """The red recognition that ended it, as the journal has it."""
     waves: tuple[str, ...]
@@ -78,6 +81,7 @@ def read_end(ending: Ending, plan: AnyPlan[AnyStory], events: Sequence[Event]) -
         passed=tuple(one.id for one in plan.stories if one.status is Status.PASSED),
         failed=tuple(one.id for one in plan.stories if one.status is Status.FAILED),
         left=tuple(one.id for one in plan.stories if one.status is not Status.PASSED),
+        stuck=_stuck(plan, events),
         red={**seen[-1].data, "wave": seen[-1].wave} if is_red else None,
         waves=tuple(_wave(one, events) for one in events if one.event is EventKind.WAVE_ENDED),
     )
@@ -105,7 +109,14 @@ def question_of(end: RunEnd, *, by_wave: bool) -> PhaseCheckpoint | PhaseFailure
         case "INTERRUPTED":
             return _failure(end, INTERRUPTED, ())
         case _:
-            return _failure(end, BLOCKED, (RETRY, ADJUST, ACCEPT))
+            return _blocked(end)
+
+
+def _blocked(end: RunEnd) -> PhaseCheckpoint | PhaseFailure:
+    ways = (RETRY, ADJUST, ACCEPT)
+    if end.ending.signal == "BLOCKED" and end.stuck:
+        return _ask(end, STUCK, f"How to go on with {', '.join(end.stuck)}?", ways)
+    return _failure(end, BLOCKED, ways)
 
 
 def _failure(end: RunEnd, kind: str, options: tuple[Option, ...]) -> PhaseFailure:
@@ -118,12 +129,21 @@ def _failure(end: RunEnd, kind: str, options: tuple[Option, ...]) -> PhaseFailur
     )
 
 
-def _ask(end: RunEnd, kind: str, question: str) -> PhaseCheckpoint:
+def _stuck(plan: AnyPlan[AnyStory], events: Sequence[Event]) -> tuple[str, ...]:
+    """The failed stories whose newest agent was stuck at the gate."""
+    ended = {one.story: one.data for one in events if one.event is EventKind.AGENT_ENDED}
+    failed = (one.id for one in plan.stories if one.status is Status.FAILED)
+    return tuple(name for name in failed if ended.get(name, {}).get("denied"))
+
+
+def _ask(
+    end: RunEnd, kind: str, question: str, options: tuple[Option, ...] = (GO_ON,)
+) -> PhaseCheckpoint:
     return PhaseCheckpoint(
         phase_id=PHASE,
         checkpoint_type=kind,
         question=f"{_reason(end)}. {question}",
-        options=(GO_ON,),
+        options=options,
         context=_context(end),
     )
 

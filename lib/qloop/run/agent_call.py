@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from qloop.agents.gate.denials import Denial, find_stuck
+from qloop.agents.gate.terms import INTENT, gate_variables
 from qloop.agents.manifest import OUTPUT_FILE, SHELL, Manifest
 from qloop.agents.reading import Reading, claimed_signal
 from qloop.agents.signals import Said
@@ -18,6 +20,7 @@ from qloop.run import purse
 from qloop.run.agent_output import AgentOutput
 from qloop.run.briefing import encode_prompt
 from qloop.run.desk import Desk
+from qloop.run.own_program import own_words
 from qloop.state.journal import EventKind
 from qloop.system.logged import Ended, run_logged
 from qloop.system.masking import find_secrets, mask_text
@@ -53,6 +56,11 @@ class AgentCall:
         return f"{Path(self.log_name).stem}.answer"
 
     @property
+    def denials_name(self) -> str:
+        """The name of the file that the gate notes its denials in."""
+        return f"{Path(self.log_name).stem}.denied.jsonl"
+
+    @property
     def prompt_name(self) -> str:
         """The name of the file that keeps its prompt."""
         return PROMPT if self.log_name == "output.log" else f"{Path(self.log_name).stem}.{PROMPT}"
@@ -71,6 +79,8 @@ class Answered:
     """What it cost, in United States dollars."""
     source: str = ""
     """How that is known: `reported`, `priced`, `estimated`, `unused`."""
+    denied: Denial | None = None
+    """What the gate denied it again and again, until it ended."""
 
 
 def call_agent(desk: Desk, call: AgentCall) -> Answered:
@@ -113,18 +123,29 @@ def run_call(
     """`call_agent` for a command line that stands already; *claim* tells what its end says."""
     reserved = purse.claim(desk, _payment(desk, call))
     log = desk.logs / call.log_name
-    env = desk.agent_environment(call.runner, call.role, call.cwd, call.checks)
+    denials = _fresh(desk.logs / call.denials_name)
+    env = {
+        **desk.agent_environment(call.runner, call.role, call.cwd, call.checks),
+        **_gate_variables(desk, call, denials),
+    }
     await_turn(desk.starts_of(call.runner), call.runner.stagger_s, desk.cancel)
     with _output(desk, call, log, env) as output:
         ended = _run(desk, call, argv, env, stdin, output)
         reading = output.reading()
-    answered = Answered(ended, reading, claim(ended, reading), log)
+    said = claim(ended, reading)
+    answered = Answered(ended, reading, said, log, denied=find_stuck(denials))
     _tell_end(desk, call, answered)
     if call.runner.name != SHELL:
         facts = purse.settled_facts(_payment(desk, call), reserved, reading)
         desk.emit(EventKind.BUDGET_SETTLED, **facts)
         answered = replace(answered, usd=facts["usd"], source=facts["source"])
     return answered
+
+
+def _gate_variables(desk: Desk, call: AgentCall, denials: Path) -> dict[str, str]:
+    """What the gate of a call goes by; the intent is that of the phase it is made in, if any."""
+    root, intent = desk.terms.place.root, os.environ.get(INTENT, "")
+    return gate_variables(own_words(), str(denials), root, call.checks, intent)
 
 
 def _output(desk: Desk, call: AgentCall, log: Path, env: Mapping[str, str]) -> AgentOutput:
@@ -207,5 +228,6 @@ def _tell_end(desk: Desk, call: AgentCall, answered: Answered) -> None:
         session=reading.session,
         model=reading.model or call.model,
         turns=reading.turns,
+        denied=asdict(answered.denied) if answered.denied is not None else None,
         **asdict(reading.usage),
     )

@@ -40,6 +40,9 @@ def find_failure(desk: Desk, answered: Answered, log: str) -> Failed | None:
     kind = classify(_call(answered, runner), epoch_s())
     if kind is CallClass.PASSED:
         return None
+    if answered.denied is not None:
+        reason = f"the agent was stuck at the gate: {answered.denied.text}"
+        return Failed(phase=Phase.STUCK, reason=reason, log=log, at_gate=True)
     phase, reason = _explain(kind, answered, desk)
     return Failed(phase=phase, reason=reason, log=log)
 

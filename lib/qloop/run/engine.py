@@ -86,7 +86,7 @@ def _run(
         pausing=pausing.take_up(opened),
         recognizing=recognizing.take_up(opened, forks, outline),
         frontier=Frontier(outline),
-        given_up=GivenUp(_left_out(outline, opened.wanted.only)),
+        given_up=_given_up(outline, opened.wanted),
     )
     ending = close_run(opened, _narrowed(driver.run(), opened.wanted.only))
     return Done(
@@ -97,10 +97,11 @@ def _run(
     )
 
 
-def _left_out(plan: Outline, only: str | None) -> dict[str, str]:
-    """Stories that may not start where one alone may."""
+def _given_up(plan: Outline, wanted: Wanted) -> GivenUp:
+    """At the start: the stories that may not start where one alone may."""
+    only = wanted.only
     others = (story.id for story in plan.stories if only is not None and story.id != only)
-    return dict.fromkeys(others, "was not asked for")
+    return GivenUp(dict.fromkeys(others, "was not asked for"), asks_at_gate=wanted.asks_at_gate)
 
 
 def _narrowed(ending: Ending, only: str | None) -> Ending:

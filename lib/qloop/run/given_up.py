@@ -18,6 +18,8 @@ class GivenUp:
     """Those among them whose own budget has nothing left."""
     stuck: str | None = None
     """Why no wave can be started any more."""
+    asks_at_gate: bool = False
+    """Whether a person is asked about a story whose agent was stuck at the gate."""
     _uncharged: dict[str, int] = field(default_factory=dict)
     """Uncharged failures in a row, by story."""
     _blocked: dict[tuple[str, ...], int] = field(default_factory=dict)
@@ -30,6 +32,8 @@ class GivenUp:
 
     def count(self, story: str, failed: Failed | None) -> None:
         """A story that failed three times in a row by no fault of its own waits for a person."""
+        if failed is not None and failed.at_gate and self.asks_at_gate:
+            self.stories[story] = failed.reason
         if failed is None or failed.charged:
             self._uncharged.pop(story, None)
             return

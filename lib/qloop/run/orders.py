@@ -207,6 +207,8 @@ class Failed(Value):
     charged: bool = True
     hindered: Hindered | None = None
     """Where an agent could not work at all."""
+    at_gate: bool = False
+    """Whether its agent was stuck at what the gate denied."""
 
     @classmethod
     def interrupted(cls, reason: str = "the run was stopped", log: str | None = None) -> Self:

@@ -26,6 +26,10 @@ class ReaderFailed(QloopError):
     """An agent that reads crashed, was stuck, or ran out of time."""
 
 
+class StuckAtGate(ReaderFailed):
+    """An agent that reads was denied the same thing until it ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Who is asked."""
@@ -95,6 +99,9 @@ def ended_badly(
     else:
         how, fix = "says itself that its call failed", "see its log"
     what = f"the {role} ({reader.label}) {how}"
+    if answered.denied is not None:
+        what = f"the {role} ({reader.label}) was stuck at the gate: {answered.denied.text}"
+        return StuckAtGate(what, where=log, fix=f"see its log, {_instead(role)}")
     return ReaderFailed(what, where=log, fix=f"{fix}, {_instead(role)}")
 
 

@@ -180,6 +180,8 @@ def _broken_off(reviewer: Reviewer, answered: Answered, log: str) -> Failed | No
         how = "was stuck: it did nothing at all for too long"
     elif ended.lost:
         how = "ended with an exit status that was lost"
+    elif answered.denied is not None:
+        how = f"was stuck at the gate: {answered.denied.text}"
     elif ended.code != 0:
         how = f"ended with exit code {ended.code}"
     elif answered.reading.failed:

@@ -5,9 +5,11 @@ Errors: BadInput for a runner that has no such place; OSError.
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from qloop.agents.gate.settings import merge_hook
 from qloop.agents.manifest import RoleFiles
 from qloop.agents.prompt import SCHEMA, render_prompt
 from qloop.agents.roles import Role, load_role, role_names
@@ -26,14 +28,24 @@ class Installed(StrEnum):
     WRITTEN = "written"
     SAME = "there already"
     REPLACED = "replaced"
+    ADDED = "the gate's hook is added"
     KEPT = "left as it is, for it differs"
 
 
-def find_place(name: str, config: Config) -> RoleFiles:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an agent command line looks for what qloop can give it."""
+
+    roles: RoleFiles
+    hook_file: str | None
+    """Its settings, from the checkout's root, where they can hold the gate's hook."""
+
+
+def find_place(name: str, config: Config) -> Place:
     """Where a runner looks for role files. Raises BadInput where it has no such place."""
     manifest = config.manifest(name)
     if manifest is not None and manifest.role_files is not None:
-        return manifest.role_files
+        return Place(manifest.role_files, manifest.hook_file)
     able = [one for one in SHIPPED if (known := config.manifest(one)) and known.role_files]
     what = "unknown runner" if manifest is None else "no place for role files is known of"
     raise BadInput(f"{what} {name!r}", where=CONFIG_NAME, fix=f"name one of {', '.join(able)}")
@@ -56,6 +68,27 @@ def install_roles(root: Path, place: RoleFiles, *, force: bool) -> Iterator[tupl
             write_atomic(root / path, text)
             done = Installed.WRITTEN if there is None else Installed.REPLACED
         yield str(path), done
+
+
+def install_hook(path: Path) -> Installed:
+    """Put the gate's hook into settings, beside all that stands there.
+
+    Raises BadInput, which names them, for settings that it cannot be put into; they are left.
+    """
+    real = path.resolve()  # so that a link stays one
+    there = read_optional(real)
+    try:
+        merged = merge_hook(there)
+    except (ValueError, RecursionError) as exc:
+        raise BadInput(
+            f"the gate's hook cannot be put into these settings: {exc}",
+            where=str(path),
+            fix="make them JSON that holds, then do this again",
+        ) from exc
+    if merged is None:
+        return Installed.SAME
+    write_atomic(real, merged)
+    return Installed.WRITTEN if there is None else Installed.ADDED
 
 
 def render_role_file(role: Role, place: RoleFiles) -> str:

@@ -98,7 +98,7 @@ class Talk(Generic[Made]):
                 return answered
             hindered = find_hindered(answered, reader.runner)
             log = shown(answered.log, self.desk.terms)
-            if hindered is None and is_whole(answered):
+            if hindered is None and is_whole(answered) and answered.denied is None:
                 return answered
             if hindered is None:
                 raise ended_badly(self.question.role, reader, answered, self.timeout_s, log)
