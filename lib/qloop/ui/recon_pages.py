@@ -53,7 +53,7 @@ def recon_lines(facts: Facts) -> Iterator[str]:
     yield size_words(facts)
     named = [one for one in facts.languages if one.is_source]
     if named:
-        yield "languages   " + ", ".join(f"{one.name} {one.share:.0%}" for one in named[:8])
+        yield "languages   " + ", ".join(f"{one.name} {_share(one.share)}" for one in named[:8])
     for title, rows in _groups(facts):
         if rows:
             yield ""
@@ -88,6 +88,10 @@ def size_text(number: int) -> str:
         if number >= width:
             return f"{number / width:.1f} {unit}"
     return f"{number} B"
+
+
+def _share(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.01 or share == 0 else "<1%"
 
 
 def _commit_words(facts: Facts) -> str:
@@ -132,7 +136,7 @@ def _languages(facts: Facts) -> list[str]:
             plain(one.name),
             str(one.files),
             size_text(one.bytes),
-            f"{one.share:.0%}" if one.is_source else "",
+            _share(one.share) if one.is_source else "",
             code(one.source.path),
         )
         for one in facts.languages
