@@ -153,6 +153,7 @@ def test_more_than_the_limit_is_handed_down() -> None:
         ("src/shop.py calls src/shop.py", "src/shop.py"),
         ("src/shop.py breaks tests/test_shop.py:3", None),
         ("lib/made.py:3", "lib/made.py"),
+        ("lib/made.py:3, somewhere in lib", "lib/made.py"),
         ("lib/old.py:3", None),
         ("src/shop.pyc, my/src/shop.py, src/shop.py/x, src/shop-1.py", None),
         ("other.py:1", None),
@@ -171,7 +172,10 @@ def test_the_one_file_of_the_storys_that_a_finding_names(
 
 def test_a_story_that_names_no_file_owns_what_it_changed() -> None:
     """There is nothing else to go by."""
+    everything = failed_story(tasks=[{"id": "T-1", "filePaths": ["."]}])
+
     assert find_named("other.py:1", failed_story(), ["other.py"]) == "other.py"
+    assert find_named("other.py:1", everything, ["other.py"]) == "other.py"
     assert find_named("else.py:1", failed_story(), ["other.py"]) is None
 
 

@@ -129,7 +129,8 @@ def find_named(finding: str, story: Story, changed: Collection[str]) -> str | No
     """
     named = {normalise(path) for task in story.tasks for path in task.file_paths}
     own = {path for path in changed if not named or named.intersection(folders_of(path))}
-    found = [path for path in sorted(own | named) if _stands_in(path, finding)]
+    folders = {"", *(folder for path in changed for folder in folders_of(path))}
+    found = [path for path in own | (named - folders) if _stands_in(path, finding)]
     return found[0] if len(found) == 1 else None
 
 

@@ -14,7 +14,7 @@ from qloop.run.call_end import find_failure
 from qloop.run.delegation import CallCancelled
 from qloop.run.desk import Desk, shown
 from qloop.run.gates import GateCancelled
-from qloop.run.handing_down import hand_down
+from qloop.run.handing_down import Handed, hand_down
 from qloop.run.orders import AttemptOrder, Failed
 from qloop.system.logged import Ended
 
@@ -37,21 +37,24 @@ def work(desk: Desk, order: AttemptOrder) -> Claim:
     """Let the implementer work until it ends, is out of time, or is stopped."""
     story = order.read_story()
     if desk.dispatch.runner.name == SHELL:
-        answered = _run_tasks(desk, story)
-    else:
-        try:
-            handed = hand_down(desk, order, story)
-        except (CallCancelled, GateCancelled):
-            return Claim(Failed.interrupted(), None)
-        if handed.log is not None:
-            return Claim(None, handed.log)
-        briefing = Briefing.of_order(order)
-        told = replace(
-            briefing, finding=handed.finding, lines=handed.lines, by_model=handed.by_model
-        )
-        call = _call(desk, told.render(story))
-        checks = checks_of(order.commands.quality, story)
-        answered = call_agent(desk, replace(call, checks=checks))
+        return _claim(desk, _run_tasks(desk, story))
+    try:
+        handed = hand_down(desk, order, story)
+    except (CallCancelled, GateCancelled):
+        return Claim(Failed.interrupted(), None)
+    if handed.log is not None:
+        return Claim(None, handed.log)
+    call = _call(desk, _briefing(order, handed).render(story))
+    checks = checks_of(order.commands.quality, story)
+    return _claim(desk, call_agent(desk, replace(call, checks=checks)))
+
+
+def _briefing(order: AttemptOrder, handed: Handed) -> Briefing:
+    briefing = Briefing.of_order(order)
+    return replace(briefing, finding=handed.finding, lines=handed.lines, by_model=handed.by_model)
+
+
+def _claim(desk: Desk, answered: Answered) -> Claim:
     log = shown(answered.log, desk.terms)
     return Claim(find_failure(desk, answered, log), log)
 
