@@ -1,4 +1,4 @@
-"""Many processes at one intent's folder: `crowd.py COUNT ACTION FOLDER`, started by tests.
+"""Many processes at one place: `crowd.py COUNT ACTION FOLDER`, started by tests.
 
 One process loads everything and forks the others, which all begin at once. Each prints what its
 action gave, in a line. The exit code is the number of those that broke off.
@@ -14,6 +14,7 @@ from qloop.state.delivery_lock import acquire, add_delegate, make_lock
 from qloop.state.insights import add_insight
 from qloop.state.intents import create_intent
 from qloop.state.lifecycle import Stage
+from qloop.state.projects import add_project
 from qloop.state.savepoints import add_savepoint
 
 
@@ -48,12 +49,18 @@ def delegate(folder: Path, number: int) -> str:
     return str(number)
 
 
+def register(file: Path, number: int) -> str:
+    """Register a project of one's own."""
+    return add_project(file, f"p{number}", Path(f"/srv/p{number}"), None).name
+
+
 ACTIONS: dict[str, Callable[[Path, int], str]] = {
     "create": create,
     "write": write,
     "own": own,
     "die": die,
     "delegate": delegate,
+    "register": register,
 }
 
 

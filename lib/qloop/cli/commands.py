@@ -51,6 +51,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("mission", "qloop.cli.mission", "Take a directive through all phases."),
             Entry("quick", "qloop.cli.mission", "Carry out one small thing at once."),
             Entry("intent", "qloop.cli.intent", "Make, list, show, group or end intents."),
+            Entry("project", "qloop.cli.project", "Register, list or drop projects."),
             Entry("answer", "qloop.cli.mission", "Answer a question that a mission waits for."),
             Entry(
                 "refine",
