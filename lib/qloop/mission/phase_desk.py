@@ -80,6 +80,11 @@ class PhaseDesk:
         )
         return result
 
+    def find_step(self, name: str) -> object:
+        """What a step that is done was about; None for one that is not."""
+        known = self._done().get(name)
+        return None if known is None else json.loads(known["about"])
+
     def forget_steps(self) -> None:
         """Begin the phase from its beginning."""
         write_atomic(self._steps_file, _json({"round": self.order.round, "steps": {}}))

@@ -5,11 +5,18 @@ Errors: those of reading the repository.
 
 from qloop.mission.known_code import FACTS as FACTS
 from qloop.mission.phase_desk import PhaseDesk, Result
+from qloop.mission.phase_metrics import phase_metrics
 from qloop.mission.scout import survey
+from qloop.mission.scouting import ask_scout, render_survey, survey_of, survey_warmth
 from qloop.state.codebase import Facts, Purpose, parse_facts, render_facts
 from qloop.state.phase_events import PhaseEvent
 from qloop.state.phases import Warmth
-from qloop.ui.recon_pages import recon_summary, render_architecture, render_recon_report
+from qloop.ui.recon_pages import (
+    recon_lines,
+    recon_summary,
+    render_architecture,
+    render_recon_report,
+)
 
 REPORT = "recon/RECON_REPORT.md"
 ARCHITECTURE = "recon/ARCHITECTURE.md"
@@ -26,7 +33,15 @@ def coordinate(desk: PhaseDesk) -> PhaseEvent:
         desk.forget_steps()
     desk.step("scout", {"commit": commit}, lambda: _scout(desk, commit))
     facts = read_facts(desk)
-    return desk.complete(recon_summary(facts), OUTPUTS, warmth=warmth_of(facts))
+    added = desk.step("survey", {"commit": commit}, lambda: _ask(desk, commit, facts))
+    said = survey_of(added)
+    desk.write(REPORT, render_recon_report(facts) + render_survey(said, added["note"]))
+    return desk.complete(
+        recon_summary(facts),
+        OUTPUTS,
+        metrics=phase_metrics(desk),
+        warmth=warmth_of(facts).merged(survey_warmth(said)),
+    )
 
 
 def read_facts(desk: PhaseDesk) -> Facts:
@@ -57,3 +72,9 @@ def _scout(desk: PhaseDesk, commit: str | None) -> Result:
     desk.write(REPORT, render_recon_report(facts))
     desk.write(ARCHITECTURE, render_architecture(facts))
     return {"fingerprint": facts.fingerprint}
+
+
+def _ask(desk: PhaseDesk, commit: str | None, facts: Facts) -> Result:
+    if commit is None:
+        return {"survey": None, "note": "there is no commit that a scout could read"}
+    return ask_scout(desk, commit, "\n".join(recon_lines(facts)))

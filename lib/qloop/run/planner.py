@@ -56,17 +56,17 @@ def plan_by_agent(
 
 
 def planner_question(
-    prose: Prose, former: Json | None, read: Callable[[Json], Json]
+    prose: Prose, former: Json | None, read: Callable[[Json], Json], mission: str = ""
 ) -> Question[Json]:
     """What a planner is asked about a document; *read* makes a plan of its well-formed answer.
 
-    *former* is the plan that is to be brought up to date.
+    *former* is the plan that is to be brought up to date, *mission* what it is told beside.
     """
     return Question(
         role=PLANNER,
         task=f"plans {prose.path}",
         key=KEY,
-        render=lambda previous: render_planner(prose, former, previous),
+        render=lambda previous: render_planner(prose, former, previous, mission),
         read=lambda answer: read(parse_plan_answer(answer).to_json()),
         fix="say more in the document",
     )

@@ -12,12 +12,16 @@ PLANNER = "planner"
 _TOP = ("project", "description", "setupCommands", "testCommand", "qualityCommands")
 
 
-def render_planner(prose: Prose, former: Json | None, previous: str = "") -> str:
-    """A planner's prompt; *former* is the plan that is to be brought up to date."""
+def render_planner(prose: Prose, former: Json | None, previous: str = "", mission: str = "") -> str:
+    """A planner's prompt; *former* is the plan that is to be brought up to date.
+
+    *mission* is what it is told of the mission that the plan is for.
+    """
     values = {
         "prd_path": prose.path,
         "prd": quoted(prose.text),
         "former": "" if former is None else _former_text(former),
+        "mission": mission,
         "previous": previous,
     }
     return render_role(PLANNER, values)

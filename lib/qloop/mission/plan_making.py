@@ -1,0 +1,83 @@
+"""The planner: the mission's document becomes a plan, by code or by an agent.
+
+Errors: Faults for a document whose stories cannot be a plan; those of the talk with an agent,
+where the document has no stories and one is set.
+"""
+
+from qloop.agents.prompt import quoted
+from qloop.mission.asking import reading_place
+from qloop.mission.context_text import mission_text
+from qloop.mission.direct_plan import ONLY_STORY, has_stories, title_of
+from qloop.mission.phase_desk import PhaseDesk, Result
+from qloop.mission.plan_filling import fill_plan
+from qloop.mission.upscaling import directive_of
+from qloop.plan.model import Json
+from qloop.plan.prd import compile_prd, in_order
+from qloop.plan.prd_front import parse_front_matter, split_front_matter
+from qloop.plan.prose import Prose, assemble, read_prose
+from qloop.plan.validate import check_plan
+from qloop.repo.checkout import head_commit
+from qloop.run.planner import checked_plan, planner_question
+from qloop.run.planner_brief import PLANNER
+from qloop.run.planning import path_in_plan
+from qloop.run.readers import Reader, find_readers
+from qloop.run.reading_call import ask
+from qloop.state.codebase import Facts
+from qloop.system.clock import utc_now
+from qloop.ui.recon_pages import recon_lines
+
+
+def make_plan(desk: PhaseDesk, facts: Facts, criteria: list[str], note: str) -> Result:
+    """The plan as JSON under `plan`; `told` are sentences on how it came about.
+
+    *criteria* are of the one story where nobody makes several, *note* is what a person said of
+    the plan before this one.
+    """
+    text = desk.spec.read_text("utf-8-sig")
+    path = path_in_plan(desk.spec, desk.repository.root)
+    if has_stories(text):
+        made, how = compile_prd(text, path=path, now=utc_now()), "compiled from spec.md"
+    else:
+        made, how = _of_prose(desk, read_prose(text, path), facts, criteria, note)
+    named = _named(text)
+    made, told = fill_plan(made, named, facts)
+    if "branchName" not in named:
+        made["branchName"] = f"ql/{desk.folder.name}"
+    check_plan(made, str(desk.spec))
+    return {"plan": in_order(made), "told": [how, *told]}
+
+
+def _of_prose(
+    desk: PhaseDesk, prose: Prose, facts: Facts, criteria: list[str], note: str
+) -> tuple[Json, str]:
+    readers = find_readers(PLANNER, desk.config, desk.repository.root)
+    if readers:
+        return _asked(
+            desk, prose, _beside(desk, facts, note), readers
+        ), f"made by {readers[0].label}"
+    directive = directive_of(desk)
+    only = {"id": ONLY_STORY, "title": title_of(directive), "description": directive}
+    told = {"stories": [{**only, "acceptanceCriteria": criteria}]}
+    return assemble(prose, told, None, now=utc_now()), "no planner is set: one story for all"
+
+
+def _asked(desk: PhaseDesk, prose: Prose, beside: str, readers: tuple[Reader, ...]) -> Json:
+    now = utc_now()
+    question = planner_question(
+        prose, None, lambda told: checked_plan(prose, None, told, now), beside
+    )
+    place = reading_place(desk, head_commit(desk.repository))
+    return ask(place, question, readers, desk.tell, desk.cancel)
+
+
+def _beside(desk: PhaseDesk, facts: Facts, note: str) -> str:
+    """What the planner is told beside the document."""
+    parts = [f"## The mission\n\n{mission_text(desk.order.mission_context)}"]
+    parts += [f"A person says of the plan before this one:\n\n{quoted(note)}"] if note else []
+    parts.append("## What the repository is\n\n" + "\n".join(recon_lines(facts)))
+    return "\n\n".join(parts)
+
+
+def _named(text: str) -> frozenset[str]:
+    source, _ = split_front_matter(text.replace("\r\n", "\n"))
+    return frozenset(parse_front_matter(source).fields)
