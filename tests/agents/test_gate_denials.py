@@ -1,6 +1,9 @@
 """What the gate notes of a call, and when an agent is stuck there."""
 
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from qloop.agents.gate.decision import Decision
 from qloop.agents.gate.denials import find_stuck, note_decision
@@ -55,6 +58,17 @@ def test_nothing_is_written_while_all_is_allowed(tmp_path: Path) -> None:
     assert note(log, FINE, FINE) == [0, 0]
     assert not log.exists()
     assert find_stuck(log) is None
+
+
+def test_secrets_are_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the agent's environment, which a command may hold."""
+    monkeypatch.setenv("SERVICE_TOKEN", "s3cret-s3cret-s3cret")
+    log = tmp_path / "denied.jsonl"
+
+    note(log, replace(PUSH, subject="git push https://s3cret-s3cret-s3cret@host"))
+
+    assert "s3cret" not in log.read_text("utf-8")
+    assert "git push" in log.read_text("utf-8")
 
 
 def test_lines_of_another_form_are_skipped(tmp_path: Path) -> None:

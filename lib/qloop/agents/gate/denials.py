@@ -1,5 +1,7 @@
 """What the gate denied in one call of an agent: a line for each, and whether it is stuck there.
 
+Secrets in this process's environment are masked, since the file is kept.
+
 Any number of hooks append at once; a call that reaches the file twice counts once.
 Errors: OSError.
 """
@@ -13,6 +15,7 @@ from typing import Any
 
 from qloop.agents.gate.decision import Decision
 from qloop.system.files import locked, read_blocks
+from qloop.system.masking import mask_text
 
 LIMIT = 3
 """So many equal denials in a row end an agent."""
@@ -70,8 +73,8 @@ def _line(tool: str, decision: Decision, call: str) -> dict[str, Any]:
         "allow": False,
         "rule": decision.rule,
         "tool": tool[:_LONGEST_TEXT],
-        "subject": decision.subject[:_LONGEST_TEXT],
-        "reason": decision.reason[:_LONGEST_TEXT],
+        "subject": mask_text(decision.subject)[:_LONGEST_TEXT],
+        "reason": mask_text(decision.reason)[:_LONGEST_TEXT],
     }
 
 

@@ -15,17 +15,18 @@ _REMOVERS = ("rm", "mv", "chmod", "chown", "shred", "sed", "unlink", "rmdir")
 
 PERSONS: dict[str, tuple[str, ...]] = {
     "answer": (),
-    "approve": (),
     "story": (),
     "stop": (),
-    "abandon": (),
+    "quick": (),
+    "refine": (),
+    "delegate": (),
     "budget": ("set", "reset", "unlimited"),
     "mission": ("new", "run", "resume", "abandon"),
-    "intent": ("new", "end"),
+    "intent": ("new", "end", "group"),
     "salvage": ("restore",),
     "worktree": ("clean",),
 }
-"""qloop's commands that are a person's; of some only the subcommands named."""
+"""qloop's commands that are no agent's; of some only the subcommands named."""
 
 
 @dataclass(frozen=True, slots=True)

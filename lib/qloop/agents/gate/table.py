@@ -113,6 +113,8 @@ ALIASES = {
     "quality-reviewer": "reviewer",
     "recognizer": "reviewer",
     "debugger": "reviewer",
+    "brainstorming": "planning",
+    "spec-specialist": "planning",
     "scout": "recon",
     "scout-helper": "recon",
     "upscaler": "planning",
