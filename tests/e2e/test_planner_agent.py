@@ -415,6 +415,21 @@ def test_secrets_do_not_reach_what_is_kept(world: World) -> None:
     assert [name for name, data in kept.items() if key.encode() in data] == []
 
 
+def test_a_planner_stuck_at_the_gate_is_named(world: World) -> None:
+    """With the rule and the command; its silence is no answer to correct."""
+    asked = json.dumps({"tool_name": "Bash", "tool_input": {"command": "npm install"}})
+    hook = f"echo '{asked}' | eval \"$QLOOP_GATE gate hook\""
+    planned_by(world, [["sh", f"{hook}; {hook}; {hook}"], ["quiet"]])
+
+    ran = world.qloop("plan", "--agent", "prd.md")
+
+    assert ran.code == 1
+    assert "the planner (double) was stuck at the gate" in ran.err
+    assert "shell-not-listed: npm install" in ran.err
+    assert len(prompts(world)) == 1
+    assert is_idle(world)
+
+
 def test_what_goes_together_and_what_does_not(world: World) -> None:
     """A missing document is 66 before all else; options that exclude each other are 64."""
     planned_by(world, GOOD)
