@@ -40,6 +40,9 @@ def mission() -> None:
     metavar="FILE",
     help="Take the directive from a document; one with stories is the plan's.",
 )
+@click.option(
+    "--intent", "word", metavar="INTENT", help="Take an intent that was made by `intent new`."
+)
 @autonomy_option
 @budget_option
 @click.option(
@@ -53,13 +56,14 @@ def mission() -> None:
     "--constraint", "constraints", multiple=True, metavar="TEXT", help="What all must keep to."
 )
 @json_option
-def new(text: str | None, source: Path | None, **wishes: Any) -> int:
+def new(text: str | None, source: Path | None, word: str | None, **wishes: Any) -> int:
     """Begin a mission: an intent's folder and its state; nothing runs yet."""
     from qloop.cli.missions import begin_mission
 
-    if (text is None) == (source is None):
-        raise click.UsageError("give the directive as TEXT, or a document by --from FILE")
-    return begin_mission(text, source, **wishes)
+    if [text, source, word].count(None) != 2:
+        told = "give the directive as TEXT, a document by --from FILE, or an intent by --intent"
+        raise click.UsageError(told)
+    return begin_mission(text, source, word=word, **wishes)
 
 
 @mission.command("run")

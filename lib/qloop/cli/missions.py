@@ -66,8 +66,13 @@ def _begin(
     skips: tuple[str, ...] = (),
     constraints: tuple[str, ...] = (),
     is_quick: bool = False,
+    word: str | None = None,
 ) -> tuple[MissionRecords, Mission]:
-    directive = beginning.read_directive(text, source)
+    config = load_config(repository.root)
+    if word is None:
+        directive = beginning.read_directive(text, source)
+    else:
+        directive = beginning.directive_of(repository, config, word)
     triage = beginning.triage_of(repository, directive)
     chosen = autonomy or _ask_autonomy(directive.text, triage)
     wishes = beginning.Wishes(
@@ -77,7 +82,7 @@ def _begin(
         skips=tuple(PhaseName(one.upper()) for one in skips),
         constraints=constraints,
     )
-    return beginning.begin(repository, load_config(repository.root), directive, wishes, triage)
+    return beginning.begin(repository, config, directive, wishes, triage)
 
 
 def _ask_autonomy(text: str, triage: Triage) -> str:

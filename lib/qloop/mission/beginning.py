@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qloop.mission.direct_plan import has_stories
+from qloop.mission.intent_end import check_not_over
 from qloop.mission.known_code import read_code
 from qloop.mission.records import MissionRecords
 from qloop.mission.sizing import size_up
@@ -17,11 +18,15 @@ from qloop.run.config import Config
 from qloop.run.holder import private_folder
 from qloop.run.planning import path_in_plan, read_text
 from qloop.state.intent import Intent
-from qloop.state.intents import create_intent, intents_folder
+from qloop.state.intent_index import Group, placed
+from qloop.state.intents import change_index, create_intent, find_intent, intents_folder
+from qloop.state.lifecycle import lifecycle_of
 from qloop.state.mission import Mission, Triage
+from qloop.state.mission_store import STATE
 from qloop.state.phases import Autonomy, PhaseName
+from qloop.state.sections import section_text
 from qloop.system.clock import utc_now
-from qloop.system.errors import UsageWrong
+from qloop.system.errors import BadInput, UsageWrong
 from qloop.system.files import write_atomic
 
 
@@ -38,10 +43,12 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """What is wanted, and the document that says so, if one does."""
+    """What is wanted, and the document or the intent that says so, if one does."""
 
     text: str
     source: Path | None = None
+    intent: Intent | None = None
+    """The intent that is there already."""
 
 
 def read_directive(text: str | None, source: Path | None) -> Directive:
@@ -49,9 +56,25 @@ def read_directive(text: str | None, source: Path | None) -> Directive:
     return Directive(text or "") if source is None else Directive(read_text(source), source)
 
 
+def directive_of(repository: Repository, config: Config, word: str) -> Directive:
+    """The directive that an intent's document is. Raises BadInput for one that cannot begin."""
+    root = intents_folder(repository.root, config.intents_root)
+    intent = find_intent(root, word)
+    check_not_over(intent.folder)
+    if (intent.folder / STATE).exists():
+        raise BadInput(
+            f"intent {intent.id} has its mission already",
+            where=str(intent.folder),
+            fix=f"go on with: qloop mission run {intent.id}",
+        )
+    document = lifecycle_of(intent).document or ""
+    parts = (section_text(document, name) for name in ("Intent", "Context"))
+    return Directive("\n\n".join(filter(None, parts)) or intent.title, intent=intent)
+
+
 def triage_of(repository: Repository, directive: Directive) -> Triage:
     """How large it looks."""
-    return size_up(directive.text, read_code(repository), is_document=directive.source is not None)
+    return size_up(directive.text, read_code(repository), is_document=_is_document(directive))
 
 
 def begin(
@@ -62,7 +85,11 @@ def begin(
         raise UsageWrong("EXECUTION is never skipped", fix="leave out --skip EXECUTION")
     private = private_folder(repository)
     ensure_excluded(repository, repository.root / "quantum.json")
-    intent = _make_intent(repository, config, directive)
+    intent = directive.intent
+    if intent is None:
+        intent = _make_intent(repository, config, directive)
+    else:
+        _take_intent(directive, intent)
     now = utc_now()
     mission = Mission(
         id=intent.id,
@@ -89,6 +116,24 @@ def _make_intent(repository: Repository, config: Config, directive: Directive) -
     sources = () if source is None else (path_in_plan(source, repository.root),)
     root = intents_folder(repository.root, config.intents_root)
     intent = create_intent(root, directive.text, author=author, sources=sources)
-    if source is not None and has_stories(directive.text):
-        write_atomic(intent.folder / "spec.md", directive.text.encode())
+    _write_spec(intent, directive)
     return intent
+
+
+def _take_intent(directive: Directive, intent: Intent) -> None:
+    """An intent that is there, as one that is wanted now."""
+    change_index(intent.folder.parent, lambda index: placed(index, intent, Group.ACTIVE))
+    if lifecycle_of(intent).spec is None:
+        _write_spec(intent, directive)
+
+
+def _write_spec(intent: Intent, directive: Directive) -> None:
+    is_given = directive.source is not None or directive.intent is not None
+    if is_given and has_stories(directive.text):
+        write_atomic(intent.folder / "spec.md", directive.text.encode())
+
+
+def _is_document(directive: Directive) -> bool:
+    """Whether the directive is a document and not a sentence or two."""
+    is_of_intent = directive.intent is not None and has_stories(directive.text)
+    return directive.source is not None or is_of_intent

@@ -25,7 +25,7 @@ def read_mission(folder: Path) -> Mission:
         raise InputMissing(
             "no mission was begun for this intent",
             where=str(folder),
-            fix="begin one: qloop mission new TEXT",
+            fix=f"begin one: qloop mission new --intent {folder.name.partition('-')[0]}",
         )
     try:
         return Mission.model_validate_json(data)
