@@ -26,7 +26,16 @@ test -f index.html
 """
 
 
+ROLES = ("visual-inspector", "e2e-exerciser", "persona-simulator", "refinement-synth")
+NO_AGENTS = "\n".join(f'[roles.{role}]\nrunner = "shell"' for role in ROLES)
+
+
 def settings(serve: str | None = None, flows: dict[str, list[str]] | None = None) -> str:
+    """The tables of qloop.toml, for code alone."""
+    return f"{tables(serve, flows)}\n{NO_AGENTS}"
+
+
+def tables(serve: str | None = None, flows: dict[str, list[str]] | None = None) -> str:
     """The tables of qloop.toml."""
     lines = ["[refinement]", "screenshots = false"]
     if serve is not None:
@@ -93,6 +102,67 @@ def test_a_server_that_does_not_come_up_is_found(world: World) -> None:
         ("serve", True)
     ]
     assert found["summary"] == "visual: 1 critical, 0 minor; flows: 0 of 1; personas: none declared"
+
+
+def answers(*said: dict[str, Any]) -> list[Any]:
+    """An agent's steps in each of its calls: it says an answer."""
+    return [[["print", json.dumps(one)]] for one in said]
+
+
+def remark(severity: str, text: str, place: str) -> dict[str, Any]:
+    """One of an agent's findings."""
+    return {"severity": severity, "text": text, "places": [place]}
+
+
+def improvement(title: str, *findings: int) -> dict[str, Any]:
+    """What an agent would do about findings."""
+    return {"title": title, "severity": "critical", "text": "So.", "findings": findings}
+
+
+def test_agents_add_what_they_see_and_are_marked(world: World) -> None:
+    """Code's findings stay; an agent's answer is checked, one that breaks off ends nothing."""
+    people = '[{name = "ann", about = "is new"}, {name = "bob", about = "is blind"}]'
+    world.configure(tables().replace("screenshots", f"personas = {people}\nscreenshots"))
+    world.repo.commit("broken", {"index.html": PAGE.format(link="gone.html")})
+    world.plan({"id": "US-001", "status": "passed", "verify": ["true"]})
+    world.agent(
+        visual_inspector=answers({"findings": [remark("minor", "Too pale", "index.html:3")]}),
+        e2e_exerciser=[[["exit", 3]]],
+        persona_simulator=answers(
+            {"wouldRecommend": True, "why": "Tea is what I came for."},
+            {"wouldRecommend": False, "why": "No.", "findings": [remark("critical", "x", "/")]},
+        ),
+        refinement_synth=answers(
+            {"improvements": [improvement("a", 1, 9)]},
+            {"improvements": [improvement("One page", 1), improvement("Talk", 2, 3)]},
+        ),
+    )
+
+    ran = world.qloop("refine", "--json")
+
+    assert ran.code == 1, ran.err
+    found = json.loads(ran.out)
+    assert found["summary"] == (
+        "visual: 1 critical, 1 minor; flows: 1 of 1; personas: 1 of 2 would recommend"
+    )
+    assert [(one["source"], one["rule"]) for one in found["findings"]] == [
+        ("visual", "link"),
+        ("persona", "judgement"),
+        ("visual", "judgement"),
+    ]
+    assert any("e2e-exerciser added nothing" in note for note in found["notes"])
+    folder = world.path / ".qloop" / "refinement"
+    assert "Would not recommend it." in (folder / "personas" / "bob.md").read_text("utf-8")
+    page = (folder / "REFINEMENT_PLAN.md").read_text("utf-8")
+    assert "the visual inspector, an agent's judgement" in page
+    assert "What an agent would do" in page
+    prd = (folder / "refinement-prd.md").read_text("utf-8")
+    assert "## REF-001: One page" in prd
+    assert "## REF-002: Talk" in prd
+    prompt = next((folder / "logs").glob("refinement-synth-1/*.prompt*")).read_text("utf-8")
+    assert "gone.html" in prompt
+    paid = {event["data"]["role"] for event in world.events("budget.settled")}
+    assert paid == set(ROLES)
 
 
 def test_without_a_plan_there_is_nothing_to_refine(world: World) -> None:

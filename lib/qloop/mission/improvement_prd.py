@@ -46,6 +46,7 @@ def _front(plan: Plan) -> list[str]:
 
 def _story(one: Improvement, files: set[str]) -> list[str]:
     lines = [f"## {one.id}: {plain(one.title)}", ""]
+    lines += [f"What an agent would do: {plain(one.advice)}", ""] if one.advice else []
     for finding in one.findings:
         lines += [f"{plain(finding.text)}. Seen at: {_places(finding)}", ""]
         if finding.evidence:

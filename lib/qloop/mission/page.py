@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+MOST_HTML = 1_000_000
+"""What comes after so many characters is not read: a broken page could take for ever."""
 MOST_TEXT = 2_000
 
 _ROOTS = frozenset(("html", "head", "body"))
@@ -64,7 +66,7 @@ class Page:
 def read_page(text: str) -> Page:
     """The page that *text* is."""
     reader = _Reader()
-    reader.feed(text)
+    reader.feed(text[:MOST_HTML])
     reader.close()
     words = _BLANKS.sub(" ", " ".join(reader.words)).strip()
     return Page(

@@ -8,9 +8,12 @@ Errors: those of `refining`, and of the state file.
 from collections.abc import Sequence
 from typing import Any
 
+from qloop.mission.asking import reading_place
+from qloop.mission.context_text import mission_text
 from qloop.mission.flow import ABANDON
 from qloop.mission.improvement_prd import render_prd
 from qloop.mission.phase_desk import PhaseDesk
+from qloop.mission.phase_metrics import phase_metrics
 from qloop.mission.refining import PLAN as PLAN_FILE
 from qloop.mission.refining import PRD, files_of, refine
 from qloop.mission.showing import Scene
@@ -21,47 +24,66 @@ from qloop.plan.prd import compile_prd
 from qloop.plan.validate import check_plan
 from qloop.run.gates import GateCancelled
 from qloop.run.unlanding import commit_to_see
-from qloop.state.journal import EventKind
 from qloop.state.ownership import PLAN
-from qloop.state.phase_events import Metrics, Option, PhaseComplete, PhaseEvent
+from qloop.state.phase_events import Option, PhaseComplete, PhaseEvent, PhaseFailure
 from qloop.state.phases import Autonomy, PhaseName
-from qloop.state.refinement import Finding, Refinement, Severity
-from qloop.state.spending import Book, total_usd
+from qloop.state.refinement import Refinement, Severity
 from qloop.state.store import store_for
 from qloop.system.clock import utc_now
+from qloop.system.errors import QloopError
 
 FOLDER = "refinement"
 FINDINGS = "findings"
 FIX = Option(id="fix", description="add them to the plan as stories, and carry those out")
 ACCEPT = Option(id="accept", description="end the mission; what was found stays as it is")
+WITHOUT = Option(id="accept", description="end the mission without looking at the result")
+NOT_REFINED = "not_refined"
 
 
 def coordinate(desk: PhaseDesk) -> PhaseEvent:
     """Look, try and judge; ask about what is critical."""
+    context, response = desk.order.checkpoint_context or {}, desk.order.user_response
+    option = None if response is None else response.option
+    if option == WITHOUT.id and context.get("failure_type") == NOT_REFINED:
+        return desk.complete("nobody looked at the result: a person goes on without", ())
     plan = check_plan(store_for(desk.quantum, desk.repository.root).read(), str(desk.quantum))
     try:
         found = refine(_scene(desk, plan), desk.step)
     except GateCancelled:
         raise KeyboardInterrupt from None
-    context, response = desk.order.mission_context, desk.order.user_response
-    if response is not None and response.option == FIX.id:
+    except QloopError as exc:
+        return _failure(desk, exc)
+    if option == FIX.id:
         return _mend(desk, plan, found)
-    if response is None and found.critical and context.autonomy is not Autonomy.AUTOPILOT:
+    is_asked = desk.order.mission_context.autonomy is not Autonomy.AUTOPILOT
+    if option is None and found.critical and is_asked:
         return _ask(desk, found)
     return _complete(desk, found)
 
 
+def _failure(desk: PhaseDesk, error: QloopError) -> PhaseFailure:
+    return PhaseFailure(
+        phase_id=desk.phase,
+        failure_type=NOT_REFINED,
+        reason=str(error),
+        recovery_options=(WITHOUT,),
+    )
+
+
 def _scene(desk: PhaseDesk, plan: Plan) -> Scene:
+    commit = commit_to_see(desk.repository, plan.branch_name)
     return Scene(
         repository=desk.repository,
         config=desk.config,
         plan=plan,
-        commit=commit_to_see(desk.repository, plan.branch_name),
+        commit=commit,
         folder=desk.folder / FOLDER,
         journal=desk.journal,
         take=lambda: take_turn(desk),
         tell=desk.tell,
         cancel=desk.cancel,
+        mission=mission_text(desk.order.mission_context),
+        agents=reading_place(desk, commit),
     )
 
 
@@ -77,20 +99,19 @@ def _ask(desk: PhaseDesk, found: Refinement) -> PhaseEvent:
 
 def _mend(desk: PhaseDesk, plan: Plan, found: Refinement) -> PhaseEvent:
     """Add stories for what is critical, and give the mission back to EXECUTION."""
-    critical = [one for one in found.findings if one.severity is Severity.CRITICAL]
-    stories = improvement_stories(plan, critical, files_of(found))
+    stories = improvement_stories(plan, found)
     added = desk.step("fix", None, lambda: _add(desk, stories))["added"]
     summary = f"{found.summary}; to be mended: {', '.join(added)}"
     event = _complete(desk, found).model_copy(update={"summary": summary})
     return event.model_copy(update={"next_phase": PhaseName.EXECUTION})
 
 
-def improvement_stories(
-    plan: Plan, findings: Sequence[Finding], files: Sequence[str]
-) -> list[Json]:
-    """Stories of a plan that mend what was found, by ids that it does not have yet."""
+def improvement_stories(plan: Plan, found: Refinement) -> list[Json]:
+    """Stories that mend what is critical, by ids that the plan does not have yet."""
     taken = {story.id for story in plan.stories}
-    document = render_prd(plan_improvements(findings, taken), plan, files)
+    every = plan_improvements(found.findings, taken, found.advice)
+    critical = [one for one in every if one.severity is Severity.CRITICAL]
+    document = render_prd(critical, plan, files_of(found))
     stories: list[Json] = compile_prd(document, path=PRD, now=utc_now())["stories"]
     return stories
 
@@ -108,13 +129,4 @@ def _complete(desk: PhaseDesk, found: Refinement) -> PhaseComplete:
     outputs = (f"{FOLDER}/{PLAN_FILE}", *((f"{FOLDER}/{PRD}",) if found.findings else ()))
     critical = [one.text for one in found.findings if one.severity is Severity.CRITICAL]
     summary = f"{found.summary}; critical and left: {len(critical)}" if critical else found.summary
-    return desk.complete(summary, outputs, metrics=_metrics(desk))
-
-
-def _metrics(desk: PhaseDesk) -> Metrics:
-    """What this coordinator's agents took."""
-    events = desk.journal.events(desk.order.run_id)
-    book = Book()
-    book.take(events)
-    agents = sum(event.event is EventKind.AGENT_STARTED for event in events)
-    return Metrics(agents_spawned=agents, cost_usd=total_usd(book.calls.values()))
+    return desk.complete(summary, outputs, metrics=phase_metrics(desk))

@@ -17,6 +17,7 @@ from qloop.plan.model import Plan
 from qloop.repo.checkout import Repository
 from qloop.run.config import Config
 from qloop.run.proving import Standing
+from qloop.run.reading_desk import ReadingPlace
 from qloop.run.serving import NotServed, room_of_visitor, served
 from qloop.run.site import Take, standing_site
 from qloop.state.journal import Journal
@@ -45,6 +46,10 @@ class Scene:
     take: Take
     tell: Callable[[str], None]
     cancel: Cancel
+    mission: str
+    """What agents are told of it."""
+    agents: ReadingPlace
+    """Where they read."""
 
 
 @dataclass(slots=True)

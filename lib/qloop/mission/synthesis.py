@@ -1,11 +1,11 @@
 """What the refinement synthesiser does by code: order, each thing once, stories of it. Pure."""
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from qloop.state.refinement import Finding, Place, Severity
+from qloop.state.refinement import Advice, Finding, Place, Severity
 
-SOURCES = ("flow", "visual", "persona", "synth")
+SOURCES = ("flow", "visual", "persona")
 """In the order in which findings of the same severity are told."""
 PREFIX = "REF"
 FIRST, LATER = 1, 100
@@ -29,6 +29,8 @@ class Improvement:
     title: str
     severity: Severity
     findings: tuple[Finding, ...]
+    advice: str = ""
+    """What an agent would do."""
 
     @property
     def priority(self) -> int:
@@ -58,22 +60,34 @@ def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def plan_improvements(
-    findings: Iterable[Finding], taken: Collection[str] = ()
+    findings: Sequence[Finding], taken: Collection[str] = (), advice: Sequence[Advice] = ()
 ) -> tuple[Improvement, ...]:
-    """A story for each critical finding, and one for the minor ones of each rule.
+    """Stories for findings, by ids that are not *taken*, critical ones first.
 
-    *taken* are ids that stories have already.
+    One for each piece of *advice*; of what nobody advised on, one for each critical finding, and
+    one for the minor ones of each rule.
     """
+    advised = {number for one in advice for number in one.findings}
+    rest = [one for number, one in enumerate(findings, start=1) if number not in advised]
+    groups = [(one.title, one.text, tuple(findings[n - 1] for n in one.findings)) for one in advice]
+    groups += [(_title(group), "", tuple(group)) for group in _grouped(rest)]
+    made = [Improvement("", title, _severity(group), group, text) for title, text, group in groups]
+    made.sort(key=lambda one: one.severity is not Severity.CRITICAL)
+    return tuple(replace(one, id=name) for one, name in zip(made, _free_ids(taken), strict=False))
+
+
+def _grouped(findings: Iterable[Finding]) -> Iterable[list[Finding]]:
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for one in findings:
         is_single = one.severity is Severity.CRITICAL or one.rule not in _TITLES
         key = (one.rule, one.text) if is_single else (one.rule,)
         groups.setdefault((one.severity, one.source, *key), []).append(one)
-    ids = _free_ids(taken)
-    return tuple(
-        Improvement(next(ids), _title(group), group[0].severity, tuple(group))
-        for group in groups.values()
-    )
+    return groups.values()
+
+
+def _severity(group: Sequence[Finding]) -> Severity:
+    is_critical = any(one.severity is Severity.CRITICAL for one in group)
+    return Severity.CRITICAL if is_critical else Severity.MINOR
 
 
 def _free_ids(taken: Collection[str]) -> Iterator[str]:

@@ -9,6 +9,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+Source = Literal["visual", "flow", "persona"]
+JUDGED = "judgement"
+"""The rule of findings that an agent made and no program has shown."""
+
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -36,7 +40,7 @@ class Finding(_Part):
     """One thing to improve."""
 
     severity: Severity
-    source: Literal["visual", "flow", "persona", "synth"]
+    source: Source
     rule: str
     """In one word, such as `title`."""
     text: str
@@ -134,6 +138,30 @@ class Personas(_Part):
         return f"{sum(asked)} of {len(asked)} would recommend{also}"
 
 
+class Remarks(_Part):
+    """What an agent found beside what code has found."""
+
+    findings: tuple[Finding, ...] = ()
+    note: str
+    """Who was asked, or why nobody answered."""
+
+
+class Advice(_Part):
+    """What an agent would do about findings that have one cause."""
+
+    title: str
+    text: str
+    findings: tuple[int, ...]
+    """Their numbers, from 1."""
+
+
+class Counsel(_Part):
+    """All that it would do."""
+
+    advice: tuple[Advice, ...] = ()
+    note: str
+
+
 class Refinement(_Part):
     """All of it."""
 
@@ -144,6 +172,8 @@ class Refinement(_Part):
     personas: Personas = Personas()
     findings: tuple[Finding, ...] = ()
     """Of all, in order, each once."""
+    advice: tuple[Advice, ...] = ()
+    """What an agent would do about them, if one was asked."""
     notes: tuple[str, ...] = ()
 
     @property

@@ -2,7 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 
-from qloop.state.refinement import Finding, Place, Refinement, Severity, count_words
+from qloop.state.refinement import (
+    JUDGED,
+    Advice,
+    Finding,
+    PersonaWord,
+    Place,
+    Refinement,
+    Severity,
+    count_words,
+)
 from qloop.ui.markup import clean
 from qloop.ui.report_markdown import code, fenced, plain
 
@@ -20,8 +29,10 @@ def render_plan(refinement: Refinement) -> str:
         f"Looked at: {code(refinement.commit)}. All together: {count_words(refinement.findings)}.",
         "",
     ]
+    lines += _advice(refinement.advice)
+    numbered = list(enumerate(refinement.findings, start=1))
     for severity in Severity:
-        own = [one for one in refinement.findings if one.severity is severity]
+        own = [(number, one) for number, one in numbered if one.severity is severity]
         lines += [f"## {severity.capitalize()}", "", *(_findings(own) or ["Nothing.", ""])]
     lines += ["## Flows", "", *_flows(refinement)]
     lines += ["## Personas", "", *_personas(refinement)]
@@ -44,9 +55,9 @@ def render_short(refinement: Refinement) -> str:
     return "\n".join([*lines, refinement.summary])
 
 
-def _findings(findings: Iterable[Finding]) -> list[str]:
+def _findings(findings: Iterable[tuple[int, Finding]]) -> list[str]:
     lines: list[str] = []
-    for number, one in enumerate(findings, start=1):
+    for number, one in findings:
         lines += [f"### {number}. {plain(one.text)}", ""]
         lines += [f"Found by: {_found_by(one)}. Where: {_places(one.places)}.", ""]
         if one.evidence:
@@ -59,9 +70,21 @@ def _found_by(one: Finding) -> str:
         "visual": "the visual inspector",
         "flow": "the end-to-end exerciser",
         "persona": "a persona",
-        "synth": "the refinement synthesiser, by an agent's judgement",
     }
-    return names[one.source]
+    judged = ", an agent's judgement" if one.rule == JUDGED and one.source != "persona" else ""
+    return f"{names[one.source]}{judged}"
+
+
+def _advice(advice: Sequence[Advice]) -> list[str]:
+    """What an agent would do, marked as such."""
+    if not advice:
+        return []
+    lines = ["## What an agent would do", ""]
+    for number, one in enumerate(advice, start=1):
+        about = ", ".join(map(str, one.findings))
+        text = f"{plain(one.text)} (findings {about})"
+        lines.append(f"{number}. **{plain(one.title)}**: {text}")
+    return [*lines, ""]
 
 
 def _places(places: Sequence[Place]) -> str:
@@ -98,3 +121,12 @@ def _pages(refinement: Refinement) -> list[str]:
         for one in pages
     ]
     return ["| page | status | title | screenshots |", "| --- | --- | --- | --- |", *rows, ""]
+
+
+def render_persona(word: PersonaWord, about: str) -> str:
+    """What one persona said."""
+    said = {True: "Would recommend it.", False: "Would not recommend it.", None: "Was not asked."}
+    lines = [f"# {plain(word.name)}", "", plain(about), "", said[word.recommends], ""]
+    lines += [plain(word.why), ""]
+    lines += _findings(enumerate(word.findings, start=1))
+    return "\n".join(lines)
