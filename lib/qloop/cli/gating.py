@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from qloop.agents.gate.act import UnclearCall, read_call
+from qloop.agents.gate.act import Act, UnclearCall, read_call
 from qloop.agents.gate.claude import HookCall, parse_hook_call, render_answer
 from qloop.agents.gate.decision import Decision, decide, unclear
 from qloop.agents.gate.denials import note_decision
 from qloop.agents.gate.places import Places, find_root, make_places
-from qloop.agents.gate.table import ALIASES, FOREIGN, TABLE, TOOLS, role_of
+from qloop.agents.gate.table import ALIASES, FOREIGN, TABLE, TOOLS, Kind, role_of
 from qloop.agents.gate.terms import INTENT, LOG, ROLE, WORKTREE, read_terms
 from qloop.system.errors import BadInput, InputMissing, UsageWrong
 from qloop.ui import console
@@ -43,7 +43,9 @@ def check_call(
         act = read_call(role, tool, args, cwd, os.environ)
     except UnclearCall as exc:
         raise BadInput(str(exc), where="--args", fix="give it as the tool is told") from exc
-    decision = decide(role, act, _places_here(cwd, worktree, intent), checks)
+    decision = _staged(
+        role, act, args, decide(role, act, _places_here(cwd, worktree, intent), checks)
+    )
     if as_json:
         told = {"allow": decision.allow, "rule": decision.rule, "reason": decision.reason}
         console.print_json(told)
@@ -130,4 +132,17 @@ def _decision(role: str, asked: HookCall) -> Decision:
         act = read_call(role, asked.tool, asked.args, cwd, env)
     except UnclearCall as exc:
         return unclear(str(exc), asked.tool)
-    return decide(role, act, places, terms.checks)
+    return _staged(role, act, asked.args, decide(role, act, places, terms.checks))
+
+
+def _staged(role: str, act: Act, args: dict[str, Any], decision: Decision) -> Decision:
+    """The decision, where the stage of an intent says nothing against what it allows."""
+    path = act.path or ""
+    if not decision.allow or act.kind is not Kind.WRITE or "--" not in path:
+        return decision
+    from qloop.mission.stage_call import judge_call
+
+    refusal = judge_call(role, args, Path(path))
+    if refusal is None:
+        return decision
+    return Decision(False, refusal.rule, f"{refusal.reason}; {refusal.fix}", path)
