@@ -15,6 +15,8 @@ from qloop.run.talk import Question, Say, Talk
 from qloop.system.cancel import Cancel
 
 Made = TypeVar("Made")
+JUDGES_CORRECTIONS = 1
+"""How often one is corrected whose judgement can be done without."""
 
 
 def ask(
@@ -43,6 +45,7 @@ def role_question(
         key=key,
         render=lambda previous: render_role(role, {**values, "previous": previous}),
         read=read,
+        corrections=JUDGES_CORRECTIONS,
     )
 
 

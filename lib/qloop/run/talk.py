@@ -54,6 +54,8 @@ class Question(Generic[Made]):
     """What an answer gives. Raises MalformedAnswer."""
     fix: str = ""
     """What a person could do first where no answer can be used."""
+    corrections: int = CORRECTIONS
+    """How often it is told what is wrong with its answer."""
 
 
 @dataclass(slots=True)
@@ -72,15 +74,16 @@ class Talk(Generic[Made]):
         """What the answer gives. Raises as the module tells."""
         previous, answer = "", ""
         faults: tuple[str, ...] = ()
-        for number in range(CORRECTIONS + 1):
+        most = self.question.corrections
+        for number in range(most + 1):
             answered = self._ask(previous)
             answer = answered.reading.answer
             try:
                 return self.question.read(answer)
             except MalformedAnswer as exc:
                 faults = (*exc.faults, *self._written())
-            more = number < CORRECTIONS
-            again = f"; told so, correction {number + 1} of {CORRECTIONS}" if more else ""
+            more = number < most
+            again = f"; told so, correction {number + 1} of {most}" if more else ""
             self.say(f"the {self.question.role}'s answer has {_count(faults)}{again}")
             previous = previous_text(faults, answer)
         raise self._refusal(faults, answer)

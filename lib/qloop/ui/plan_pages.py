@@ -45,7 +45,8 @@ def render_block_page(plan: Plan, story: Story) -> str:
 def _head(plan: Plan, waves: Sequence[Sequence[str]]) -> Iterator[str]:
     edges = sum(len(story.depends_on) for story in plan.stories)
     widest = max((len(wave) for wave in waves), default=0)
-    yield f"{len(plan.stories)} stories, {edges} edges, widest wave {widest}."
+    count = f"{_count(len(plan.stories), 'story', 'stories')}, {_count(edges, 'edge', 'edges')}"
+    yield f"{count}, widest wave {widest}."
     yield ""
     yield f"- Branch: {code(plan.branch_name)}"
     yield f"- Tests: {code(plan.test_command or '') or 'no command for the whole'}"
@@ -75,3 +76,7 @@ def _task(task: Task) -> str:
 
 def _listed(title: str, rows: Sequence[str]) -> list[str]:
     return [f"## {title}", "", *(f"- {row}" for row in rows), ""] if rows else []
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
