@@ -81,6 +81,11 @@ def _edited(step: Step) -> Iterator[Arg]:
 
 def _written_by_git(step: Step) -> Iterator[Arg]:
     command, before, after = git_command(step)
+    named = tuple(step.args[len(before) + 1 :])
+    if command in ("clone", "init") or (command == "worktree" and after[:1] == ("add",)):
+        yield from (one for one in named if not _is(one, "-") and _is_path(one))
+    if command == "config":
+        yield from _option_word(step, "--file", "-f")
     if command not in _GIT_WRITES:
         return
     if command == "config" and {"--global", "--system"} & set(after):
@@ -123,6 +128,11 @@ def _option_word(step: Step, *names: str) -> tuple[Arg, ...]:
     following = [after for one, after in pairs if one.text in names]
     within = [one for one in step.args if _is(one, *(f"{name}=" for name in names))]
     return (*following, *within)
+
+
+def _is_path(one: Arg) -> bool:
+    """Whether a word is written as a path that leads elsewhere, and is no address."""
+    return _is(one, "/", "~", "..") and "://" not in (one.text or "")
 
 
 def _is(one: Arg, *starts: str) -> bool:
