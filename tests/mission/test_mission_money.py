@@ -45,15 +45,15 @@ def test_a_quick_mission_is_one_story_and_its_cost_is_the_missions(world: World)
     assert (
         world.repo.git("log", "--format=%s", "main..ql/1--make-tea").strip() == "US-001: Make tea"
     )
-    assert money(world) == {"id": 1, "limit_usd": 4.0, "spent_usd": 1.0}
+    assert money(world) == {"id": 1, "limitUsd": 4.0, "spentUsd": 1.0}
     assert world.qloop("budget", "set", "0.5").code == 0
     file = json.loads((world.path / ".qloop/intents/1--make-tea/budget.json").read_text("utf-8"))
     assert (file["limit"], file["spent"], file["remaining"]) == (0.5, 1.0, 0.0)
     assert world.qloop("budget", "reset").code == 0
-    assert money(world)["spent_usd"] == 0.0
+    assert money(world)["spentUsd"] == 0.0
     assert world.qloop("budget", "reset").code == 66
     assert world.qloop("budget", "unlimited").code == 0
-    assert money(world)["limit_usd"] is None
+    assert money(world)["limitUsd"] is None
     assert world.qloop("budget", "set", "0").code == 64
 
 

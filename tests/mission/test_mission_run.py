@@ -221,3 +221,22 @@ def test_a_mission_is_watched_and_stopped_from_elsewhere(world: World) -> None:
     overview = world.qloop()
     assert "qloop mission run" in overview.out
     assert status(world)["status"] == "interrupted"
+
+
+def test_two_missions_keep_out_of_each_others_way(world: World) -> None:
+    """Each has its folder, plan and branch; stories of one name are not taken for each other."""
+    first = begin(world, "--autonomy", "autopilot", "--skip", "REFINEMENT")
+    second = begin(world, "--autonomy", "autopilot", "--skip", "REFINEMENT")
+    before = {path: path.read_bytes() for path in first.rglob("*") if path.is_file()}
+
+    assert world.qloop("mission", "run", "2").code == 0
+    after = {path: path.read_bytes() for path in first.rglob("*") if path.is_file()}
+    assert world.qloop("mission", "run", "1").code == 0
+
+    assert after == before
+    assert landed(world) == ["US-001: The page"]
+    other = world.repo.git("log", "--format=%s", "main..ql/2--tea-site").splitlines()
+    assert other == ["US-001: The page"]
+    assert (
+        json.loads((second / "quantum.json").read_text("utf-8"))["branchName"] == "ql/2--tea-site"
+    )

@@ -10,7 +10,7 @@ from qloop.state.mission import Checkpoint, Mission, PhaseRun, Triage
 from qloop.state.mission_feed import FeedTail, append_feed, read_feed
 from qloop.state.phase_events import Option
 from qloop.state.phases import Autonomy, PhaseName, PhaseStatus, Warmth
-from qloop.ui.mission_pages import render_budget, render_checkpoints, render_state
+from qloop.ui.mission_pages import count_blocks, render_budget, render_checkpoints, render_state
 from qloop.ui.mission_panel import draw_panel
 
 NOW = "2026-01-02T03:04:05.000Z"
@@ -65,7 +65,8 @@ def test_a_question_stands_before_the_feed() -> None:
 
 def test_the_state_page_has_the_documents_sections_in_their_order() -> None:
     """Front matter, then six sections; a cell cannot break its table."""
-    page = render_state(mission(QUESTION), 2.5)
+    plan = {"stories": [{"id": "A", "status": "passed"}, {"id": "B"}]}
+    page = render_state(mission(QUESTION), 2.5, count_blocks(plan))
 
     assert page.startswith(
         '---\nmission: "make \\"tea\\""\nstatus: initialized\nautonomy: GUIDED\n'
@@ -79,6 +80,7 @@ def test_the_state_page_has_the_documents_sections_in_their_order() -> None:
         "## Warmth (Accumulated)",
     ]
     assert "| PLANNING | checkpoint | 2m10s | a \\| b c |" in page
+    assert "**Block:** 1 of 2 passed" in page
     assert "| Remaining | $7.50 |" in page
     assert '  - "says: \\"x\\""' in page
 

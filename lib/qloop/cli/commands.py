@@ -52,6 +52,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("quick", "qloop.cli.mission", "Carry out one small thing at once."),
             Entry("intent", "qloop.cli.intent", "Make, list, show, group or end intents."),
             Entry("project", "qloop.cli.project", "Register, list or drop projects."),
+            Entry("debug", "qloop.cli.mission", "Look into a story's last failure."),
             Entry("answer", "qloop.cli.mission", "Answer a question that a mission waits for."),
             Entry(
                 "refine",

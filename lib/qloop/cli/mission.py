@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from qloop.cli.context import Dollars, json_option
+from qloop.cli.context import Dollars, json_option, quantum_option
 
 AUTONOMIES = ("autopilot", "guided", "hands-on")
 PHASES = ("RECON", "PLANNING", "EXECUTION", "REFINEMENT")
@@ -115,6 +115,22 @@ def quick(text: str, non_interactive: bool, **wishes: Any) -> int:
     from qloop.cli.missions import run_quick
 
     return run_quick(text, ask=not non_interactive, **wishes)
+
+
+@click.command("debug")
+@click.argument("story_id", metavar="STORY")
+@click.option("--facts", "facts_only", is_flag=True, help="Ask no agent; what code can tell.")
+@quantum_option
+@json_option
+def debug(story_id: str, facts_only: bool, quantum: Path | None, as_json: bool) -> int:
+    """Look into a story's last failed attempt: what was red, where it began, what would mend it.
+
+    Nothing is changed. Where an agent is set ([roles.debugger], or the runner), it reads what the
+    attempt left and says cause and fix; the places that it cites are looked up.
+    """
+    from qloop.cli.debugging import debug_here
+
+    return debug_here(story_id, quantum, facts_only=facts_only, as_json=as_json)
 
 
 @click.command("answer")

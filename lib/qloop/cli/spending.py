@@ -29,9 +29,9 @@ def show_budget_here(quantum: Path | None, *, as_json: bool) -> int:
         return 0
     show_budget(view)
     if mission is not None:
-        limit = "no limit" if mission["limit_usd"] is None else f"of ${mission['limit_usd']:.2f}"
+        limit = "no limit" if mission["limitUsd"] is None else f"of ${mission['limitUsd']:.2f}"
         console.result("")
-        console.result(f"mission {mission['id']}: ${mission['spent_usd']:.2f} {limit}")
+        console.result(f"mission {mission['id']}: ${mission['spentUsd']:.2f} {limit}")
     return 0
 
 
@@ -45,7 +45,7 @@ def _mission_money(place: Place) -> dict[str, Any] | None:
     records = MissionRecords(place.private, folder)
     mission = records.read()
     spent = records.spent_usd(mission)
-    return {"id": mission.id, "limit_usd": mission.limit_usd, "spent_usd": spent}
+    return {"id": mission.id, "limitUsd": mission.limit_usd, "spentUsd": spent}
 
 
 def show_estimate_here(quantum: Path | None, *, as_json: bool) -> int:

@@ -50,6 +50,12 @@ class Directive:
     intent: Intent | None = None
     """The intent that is there already."""
 
+    @property
+    def is_plan(self) -> bool:
+        """Whether it is a document whose stories can be compiled as they are."""
+        is_given = self.source is not None or self.intent is not None
+        return is_given and has_stories(self.text)
+
 
 def read_directive(text: str | None, source: Path | None) -> Directive:
     """The directive as given, or a document's text. Raises InputMissing, BadInput."""
@@ -94,7 +100,7 @@ def begin(
     mission = Mission(
         id=intent.id,
         slug=intent.slug,
-        directive=directive.text.strip() if directive.source is None else intent.title,
+        directive=intent.title if directive.is_plan else directive.text.strip(),
         source=str(directive.source) if directive.source else None,
         autonomy=wishes.autonomy,
         is_quick=wishes.is_quick,
@@ -128,12 +134,10 @@ def _take_intent(directive: Directive, intent: Intent) -> None:
 
 
 def _write_spec(intent: Intent, directive: Directive) -> None:
-    is_given = directive.source is not None or directive.intent is not None
-    if is_given and has_stories(directive.text):
+    if directive.is_plan:
         write_atomic(intent.folder / "spec.md", directive.text.encode())
 
 
 def _is_document(directive: Directive) -> bool:
     """Whether the directive is a document and not a sentence or two."""
-    is_of_intent = directive.intent is not None and has_stories(directive.text)
-    return directive.source is not None or is_of_intent
+    return directive.source is not None or directive.is_plan

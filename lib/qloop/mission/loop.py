@@ -226,6 +226,7 @@ class MissionLoop:
 
     def _say_below(self, text: str) -> None:
         self.person.say(f"  {text}")
+        self.records.render(self.records.read())
 
     def _tell_end(self, phase: PhaseName) -> None:
         run = self.records.read().phase(phase)

@@ -6,13 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from qloop.plan.document import load_document
 from qloop.state.active import activate, find_active
 from qloop.state.journal import EventKind, Journal
 from qloop.state.mission import Mission
 from qloop.state.mission_store import change_mission, read_mission, write_mission
 from qloop.state.spending import spent_by
+from qloop.system.errors import QloopError
 from qloop.system.files import write_atomic
-from qloop.ui.mission_pages import render_budget, render_checkpoints, render_state
+from qloop.ui.mission_pages import (
+    Blocks,
+    count_blocks,
+    render_budget,
+    render_checkpoints,
+    render_state,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,7 @@ class MissionRecords:
     def render(self, mission: Mission) -> None:
         """Write the pages anew."""
         spent = self.spent_usd(mission)
-        state = render_state(mission, spent)
+        state = render_state(mission, spent, self._blocks())
         write_atomic(self.folder / "STATE.md", state.encode())
         write_atomic(self.folder / "CHECKPOINT.md", render_checkpoints(mission).encode())
         budget = json.dumps(render_budget(mission, spent), indent=2) + "\n"
@@ -69,6 +77,13 @@ class MissionRecords:
         """What its agents have cost since its budget was last reset; what is reserved counts."""
         spent = spent_by(Journal(self.journal).events(), mission.run_ids)
         return max(0.0, spent - mission.written_off_usd)
+
+    def _blocks(self) -> Blocks | None:
+        """How far the plan is carried out; None where there is none that can be read."""
+        try:
+            return count_blocks(load_document(self.folder / "quantum.json"))
+        except QloopError:
+            return None
 
     def _tell(self, before: Mission, after: Mission) -> None:
         """Journal what changed between two states."""

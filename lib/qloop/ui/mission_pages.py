@@ -4,6 +4,8 @@ They are rendered from the state and never read back.
 """
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from qloop.state.mission import Checkpoint, Mission, PhaseRun
@@ -13,18 +15,35 @@ WARN_AT = 0.75
 CONFIRM_AT = 0.90
 
 
-def render_state(mission: Mission, spent_usd: float) -> str:
-    """STATE.md."""
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """How far the mission's plan is carried out; blocks are its stories."""
+
+    passed: int
+    at_work: tuple[str, ...]
+    total: int
+
+
+def count_blocks(document: Mapping[str, Any]) -> Blocks:
+    """The blocks of a plan, as its file has them."""
+    stories = [one for one in document.get("stories", ()) if isinstance(one, dict)]
+    at_work = (str(one.get("id")) for one in stories if one.get("status") == "in_progress")
+    passed = sum(one.get("status") == "passed" for one in stories)
+    return Blocks(passed, tuple(at_work), len(stories))
+
+
+def render_state(mission: Mission, spent_usd: float, blocks: Blocks | None = None) -> str:
+    """STATE.md; *blocks* where there is a plan."""
     sections = (
         ("Phase Progress", _phase_lines(mission)),
-        ("Current Position", _position_lines(mission)),
-        ("Active Phase Coordinator", _coordinator_lines(mission)),
+        ("Current Position", _position_lines(mission, blocks)),
+        ("Active Phase Coordinator", _coordinator_lines(mission, blocks)),
         ("Budget", _budget_lines(mission, spent_usd)),
         ("Checkpoints", _checkpoint_lines(mission)),
         ("Warmth (Accumulated)", ["```yaml", *_warmth_lines(mission), "```"]),
     )
     front = {
-        "mission": json.dumps(mission.directive, ensure_ascii=False),
+        "mission": json.dumps(_first_line(mission.directive), ensure_ascii=False),
         "status": mission.status,
         "autonomy": mission.autonomy,
         "started": mission.started_at,
@@ -68,6 +87,10 @@ def render_budget(mission: Mission, spent_usd: float) -> dict[str, Any]:
     }
 
 
+def _first_line(text: str) -> str:
+    return next((line.strip("# ") for line in text.splitlines() if line.strip("# ")), "")
+
+
 def _phase_lines(mission: Mission) -> list[str]:
     head = ["| Phase | Status | Duration | Notes |", "|-------|--------|----------|-------|"]
     return [*head, *(_phase_row(run) for run in mission.phases)]
@@ -79,19 +102,23 @@ def _phase_row(run: PhaseRun) -> str:
     return f"| {run.phase} | {run.status} | {took} | {note} |"
 
 
-def _position_lines(mission: Mission) -> list[str]:
+def _position_lines(mission: Mission, blocks: Blocks | None) -> list[str]:
     current = mission.current
-    if current is None:
-        return ["**Phase:** none", f"**Status:** {mission.status}"]
-    return [f"**Phase:** {current.phase}", f"**Status:** {current.status}"]
+    lines = [f"**Phase:** {current.phase if current else 'none'}"]
+    if blocks is not None:
+        lines.append(f"**Block:** {blocks.passed} of {blocks.total} passed")
+    return [*lines, f"**Status:** {current.status if current else mission.status}"]
 
 
-def _coordinator_lines(mission: Mission) -> list[str]:
+def _coordinator_lines(mission: Mission, blocks: Blocks | None) -> list[str]:
     run = mission.current
     if run is None or run.process is None:
         return ["None is at work."]
     pid = run.process.get("pid")
-    return [f"- ID: {run.spawn_id}", f"- Spawned: {run.spawned_at}", f"- Process: {pid}"]
+    lines = [f"- ID: {run.spawn_id}", f"- Spawned: {run.spawned_at}", f"- Process: {pid}"]
+    if blocks is not None and blocks.at_work:
+        lines.append(f"- At work: {', '.join(blocks.at_work)}")
+    return lines
 
 
 def _budget_lines(mission: Mission, spent_usd: float) -> list[str]:
