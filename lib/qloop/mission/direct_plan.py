@@ -5,6 +5,7 @@ Errors: Faults for stories that cannot be a plan.
 
 from pathlib import Path
 
+from qloop.mission.action_plan import has_actions, plan_of_actions
 from qloop.plan.model import Json
 from qloop.plan.prd import compile_prd
 from qloop.plan.validate import check_plan
@@ -19,13 +20,16 @@ ONLY_STORY = "US-001"
 
 
 def plan_of_directive(folder: Path, root: Path, directive: str) -> Json:
-    """The plan of an intent's document, which is made of the directive where it is missing."""
+    """The plan of an intent's actions, else of its document, made of the directive if missing."""
     spec = folder / "spec.md"
     data = read_optional(spec)
     text = spec_of(directive) if data is None else data.decode("utf-8-sig")
     if data is None:
         write_atomic(spec, text.encode())
-    made = compile_prd(text, path=path_in_plan(spec, root), now=utc_now())
+    if has_actions(folder):
+        made = plan_of_actions(folder, root, is_greenfield=False)
+    else:
+        made = compile_prd(text, path=path_in_plan(spec, root), now=utc_now())
     if "branchName" not in text.partition("\n---")[0]:
         made["branchName"] = f"ql/{folder.name}"
     return made

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from qloop.mission import flow
+from qloop.mission.action_plan import tick_done
 from qloop.mission.budget import find_budget_question
 from qloop.mission.choosing import PhaseChoice, choose_phase
 from qloop.mission.direct_plan import ensure_direct_plan
@@ -33,8 +34,9 @@ from qloop.state.mission import Answer, Checkpoint, Mission, MissionStatus
 from qloop.state.mission_feed import append_feed
 from qloop.state.phase_events import PhaseEvent
 from qloop.state.phases import Autonomy, PhaseName, PhaseStatus
+from qloop.state.store import store_for
 from qloop.system.clock import utc_now
-from qloop.system.errors import QloopError, RepositoryBusy
+from qloop.system.errors import Faults, QloopError, RepositoryBusy
 from qloop.system.files import Held, open_locked
 from qloop.system.identity import ProcessId, is_alive, parse_process_id, this_process
 from qloop.system.interrupts import Interrupts
@@ -219,10 +221,23 @@ class MissionLoop:
         intent = load_intent(self.records.folder, mission.id, mission.slug)
         ending = Ending(self.records.private, intent, Disposition.DELIVERED, session=self.session)
         try:
+            self._tick_boxes()
             for step in end_intent(ending):
                 self.person.say(f"  {step}")
         except QloopError as exc:
-            self.person.say(f"the intent is not over: {exc}")
+            faults = exc.faults if isinstance(exc, Faults) else ()
+            self.person.say("; ".join((f"the intent is not over: {exc}", *faults)))
+
+    def _tick_boxes(self) -> None:
+        """What landed is ticked by its landing, and by nobody's word."""
+        quantum = self.records.folder / "quantum.json"
+        if not quantum.exists():
+            return
+        stories = store_for(quantum, self.repository.root).read()["stories"]
+        passed = [story["id"] for story in stories if story.get("status") == "passed"]
+        ticked = tick_done(self.records.folder, passed)
+        if ticked:
+            self.person.say(f"  checklist.md: {ticked} ticked")
 
     def _say_below(self, text: str) -> None:
         self.person.say(f"  {text}")

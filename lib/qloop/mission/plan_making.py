@@ -5,6 +5,7 @@ where the document has no stories and one is set.
 """
 
 from qloop.agents.prompt import quoted
+from qloop.mission.action_plan import has_actions, plan_of_actions
 from qloop.mission.asking import reading_place
 from qloop.mission.context_text import mission_text
 from qloop.mission.direct_plan import ONLY_STORY, has_stories, title_of
@@ -35,7 +36,11 @@ def make_plan(desk: PhaseDesk, facts: Facts, criteria: list[str], note: str) -> 
     """
     text = desk.spec.read_text("utf-8-sig")
     path = path_in_plan(desk.spec, desk.repository.root)
-    if has_stories(text):
+    if has_actions(desk.folder):
+        is_new = facts.is_greenfield
+        made = plan_of_actions(desk.folder, desk.repository.root, is_greenfield=is_new)
+        how = "the actions are its stories"
+    elif has_stories(text):
         made, how = compile_prd(text, path=path, now=utc_now()), "compiled from spec.md"
     else:
         made, how = _of_prose(desk, read_prose(text, path), facts, criteria, note)

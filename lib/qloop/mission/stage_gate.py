@@ -170,7 +170,10 @@ def _find_persons_box(files: Lifecycle, write: Write) -> Refusal | None:
     )
 
 
+def is_persons(text: str) -> bool:
+    """Whether a box is a person's to tick."""
+    return text.strip("*_` ").casefold().startswith(PERSONS_MARK.casefold())
+
+
 def _persons(boxes: Iterable[Box]) -> list[str]:
-    mark = PERSONS_MARK.casefold()
-    texts = (box.text.strip("*_` ") for box in boxes)
-    return [text for text in texts if text.casefold().startswith(mark)]
+    return [box.text.strip("*_` ") for box in boxes if is_persons(box.text)]

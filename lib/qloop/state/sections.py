@@ -4,7 +4,7 @@ Code is no document: what stands within a fence is neither heading nor box.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 _BYTE_ORDER_MARK = "\ufeff"
@@ -74,6 +74,16 @@ def with_lines(text: str, name: str, new: list[str]) -> str:
     while body and not body[-1].strip():
         body.pop()
     return mark + end.join([*lines[:start], *(body or [""]), *new, "", *lines[stop:]])
+
+
+def tick_boxes(text: str, is_done: Callable[[str], bool]) -> str:
+    """A document with those open boxes ticked whose texts are done; all else as it is."""
+    lines = text.splitlines(keepends=True)
+    for at, line in outside_code([line.rstrip("\r\n") for line in lines]):
+        box = _BOX.fullmatch(line)
+        if box is not None and box[1] == " " and is_done(box[2]):
+            lines[at] = f"{lines[at][: box.start(1)]}x{lines[at][box.end(1) :]}"
+    return "".join(lines)
 
 
 def read_boxes(text: str) -> tuple[Box, ...]:
