@@ -77,7 +77,7 @@ def test_what_blocks_can_be_tried_anew_or_gone_on_without(execution: Execution) 
     assert "B-1 at work (attempt 2)" in again.activity
     assert enough.event["event"] == "phase.complete"
     assert "goes on without B-1, C-1" in enough.event["summary"]
-    assert enough.activity == []
+    assert not any(" at work" in one for one in enough.activity)
 
 
 def test_a_red_wave_is_repaired_by_a_story_more(execution: Execution) -> None:
