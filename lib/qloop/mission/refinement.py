@@ -128,5 +128,5 @@ def _add(desk: PhaseDesk, stories: Sequence[Json]) -> dict[str, Any]:
 def _complete(desk: PhaseDesk, found: Refinement) -> PhaseComplete:
     outputs = (f"{FOLDER}/{PLAN_FILE}", *((f"{FOLDER}/{PRD}",) if found.findings else ()))
     critical = [one.text for one in found.findings if one.severity is Severity.CRITICAL]
-    summary = f"{found.summary}; critical and left: {len(critical)}" if critical else found.summary
+    summary = found.summary + (f"; left as it is: {len(critical)} critical" if critical else "")
     return desk.complete(summary, outputs, metrics=phase_metrics(desk))

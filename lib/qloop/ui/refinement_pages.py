@@ -44,13 +44,16 @@ def render_plan(refinement: Refinement) -> str:
 
 
 def render_short(refinement: Refinement) -> str:
-    """What was found, for a terminal: a line each, then the summary."""
+    """What was found, for a terminal: a line each, then the summary.
+
+    Of agents that were not asked, or could not answer, the page tells.
+    """
     lines = [
         f"{one.severity:8}  {one.places[0]}  {clean(one.text)}"
         + (f" (and {len(one.places) - 1} more)" if len(one.places) > 1 else "")
         for one in refinement.findings
     ]
-    notes = (*refinement.notes, *refinement.visual.notes, *refinement.flows.notes)
+    notes = (*refinement.visual.notes, *refinement.flows.notes)
     lines += [f"note      {clean(note)}" for note in notes]
     return "\n".join([*lines, refinement.summary])
 
