@@ -82,7 +82,8 @@ def test_autopilot_ends_with_what_was_found(intent: Path) -> None:
 
     assert isinstance(event, PhaseComplete)
     assert event.summary == (
-        "visual: 1 critical, 1 minor; flows: none; personas: none declared; left as it is: 1 critical"
+        "visual: 1 critical, 1 minor; flows: none; personas: none declared; "
+        "left as it is: 1 critical"
     )
     assert [one.path for one in event.outputs] == [
         "refinement/REFINEMENT_PLAN.md",
