@@ -96,3 +96,24 @@ def test_intents_lie_where_the_settings_say(root: Path, capsys: Captured) -> Non
 
     assert (root.parent.parent / "doc/my intents/1--export/1--export.md").is_file()
     assert not root.exists()
+
+
+def test_insights_and_savepoints_by_hand(root: Path, capsys: Captured) -> None:
+    """An insight is written by name or by path; what the ledger lacks comes back."""
+    main(["intent", "new", "Export"])
+    folder = root / "1--export"
+    assert main(["intent", "insight", "1", "Quotes matter", "--autonomous"]) == 0
+    assert main(["intent", "insight", str(folder), "So do tabs", "--author", "executor"]) == 0
+    (folder / "spec.md").write_text("words")
+    before = (folder / "savepoint.md").read_bytes()
+    assert main(["intent", "rebuild", "1"]) == 0
+    assert "2 lines more" in capsys.readouterr().err
+    assert (folder / "savepoint.md").read_bytes().startswith(before)
+    main(["intent", "show", "1"])
+    told = capsys.readouterr().out
+    assert " · Why · you (autonomous): Quotes matter\n" in told
+    assert " · Why · executor: So do tabs\n" in told
+    assert main(["intent", "rebuild", "1"]) == 0
+    assert "lacks nothing" in capsys.readouterr().err
+    assert main(["intent", "insight", "1", " "]) == 64
+    assert main(["intent", "insight", "9", "words"]) == 66

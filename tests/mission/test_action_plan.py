@@ -87,6 +87,8 @@ def test_a_mission_carries_out_the_actions(tmp_path: Path, loaded: Loaded) -> No
     subjects = world.repo.git("log", "--format=%s", "main..ql/1--tea-site").splitlines()
     assert subjects == ["ACTION-2: More", "ACTION-1: Tea"]
     assert "[ORCHESTRATOR] taste" in ran.err
+    document = (folder / f"{folder.name}.md").read_text("utf-8")
+    assert " · Why · qloop (autonomous): RECON skipped: greenfield" in document
     assert (folder / "checklist.md").read_bytes() == BOXES.replace(
         "[ ] ACTION", "[x] ACTION"
     ).encode()

@@ -120,6 +120,30 @@ def check(word: str, path: str | None, role: str | None, source: Path, as_json: 
     return check_write(word, path, role, source, as_json=as_json)
 
 
+@intent.command("insight")
+@intent_argument
+@click.argument("text")
+@click.option("--author", default="you", show_default=True, metavar="NAME", help="Who says it.")
+@click.option("--autonomous", is_flag=True, help="Mark it as decided without a person.")
+def insight(word: str, text: str, author: str, autonomous: bool) -> int:
+    """Write what was learnt, or decided, under ## Insights of an intent's document.
+
+    Agents may do so too, with the path of the intent's folder as INTENT.
+    """
+    from qloop.cli.intents import note_insight
+
+    return note_insight(word, text, author, is_autonomous=autonomous)
+
+
+@intent.command("rebuild")
+@intent_argument
+def rebuild(word: str) -> int:
+    """Put lines into savepoint.md that the intent's files tell of and it lacks; none is lost."""
+    from qloop.cli.intents import rebuild_savepoints
+
+    return rebuild_savepoints(word)
+
+
 @click.command("preamble")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--role", metavar="ROLE", help="Whom it is for.")

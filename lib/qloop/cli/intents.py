@@ -7,6 +7,7 @@ from qloop.agents.roles import role_names
 from qloop.cli.accounting import read_words
 from qloop.mission.intent_end import Ending, end_intent
 from qloop.mission.stage_gate import Write, find_gaps, judge_write
+from qloop.mission.standing import read_standing
 from qloop.mission.team import check_role
 from qloop.repo.checkout import Repository, find_repository
 from qloop.repo.exclude import ensure_excluded
@@ -15,10 +16,18 @@ from qloop.run.config import load_config
 from qloop.run.holder import private_folder
 from qloop.run.inside import check_outside
 from qloop.run.planning import path_in_plan, read_text
+from qloop.state.insights import add_insight
 from qloop.state.intent import plain_lines
-from qloop.state.intent_index import Group, clustered, placed
-from qloop.state.intents import change_index, create_intent, find_intent, intents_folder
-from qloop.state.lifecycle import Disposition, lifecycle_of
+from qloop.state.intent_index import Group, clustered, parse_index, placed
+from qloop.state.intents import (
+    change_index,
+    create_intent,
+    find_intent,
+    intents_folder,
+    read_index,
+)
+from qloop.state.lifecycle import Disposition, document_of, lifecycle_of
+from qloop.state.savepoints import read_ledger, rebuild_ledger
 from qloop.system.errors import UsageWrong
 from qloop.ui import console
 from qloop.ui.intents import read_intent, read_intents, show_one, show_rows
@@ -143,6 +152,31 @@ def check_write(word: str, path: str, role: str | None, source: Path, *, as_json
     elif refusal is not None:
         console.result(console.printable(f"{refusal.rule}: {refusal.reason}; {refusal.fix}"))
     return 0 if refusal is None else REFUSED
+
+
+def note_insight(word: str, text: str, author: str, *, is_autonomous: bool) -> int:
+    """Write an insight down, and print its line."""
+    folder = Path(word)
+    if document_of(folder) is None:
+        folder = find_intent(_root(find_repository(Path.cwd())), word).folder
+    stage = read_standing(folder).stage
+    line = add_insight(folder, text, stage=stage, author=author, is_autonomous=is_autonomous)
+    console.result(console.printable(line))
+    return 0
+
+
+def rebuild_savepoints(word: str) -> int:
+    """Make an intent's ledger whole again."""
+    repository = find_repository(Path.cwd())
+    check_outside(repository, "intent rebuild")
+    root = _root(repository)
+    found = find_intent(root, word)
+    before = len(read_ledger(found.folder))
+    if not rebuild_ledger(found.folder, parse_index(read_index(root)).ending_of(found.id)):
+        console.say("savepoint.md lacks nothing")
+        return 0
+    console.say(f"savepoint.md: {len(read_ledger(found.folder)) - before} lines more")
+    return 0
 
 
 def _root(repository: Repository) -> Path:

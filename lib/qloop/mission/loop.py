@@ -7,7 +7,7 @@ Errors: RepositoryBusy where another process runs the mission; those of its stat
 import os
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from qloop.mission.budget import find_budget_question
 from qloop.mission.choosing import PhaseChoice, choose_phase
 from qloop.mission.direct_plan import ensure_direct_plan
 from qloop.mission.intent_end import Ending, check_not_over, end_intent
-from qloop.mission.owning import delegated, owning
+from qloop.mission.owning import STAGES, delegated, owning
 from qloop.mission.phase_call import PhaseCall
 from qloop.mission.phase_order import make_order
 from qloop.mission.records import MissionRecords
@@ -27,6 +27,7 @@ from qloop.run.config import load_config
 from qloop.run.forks import new_run_id
 from qloop.run.recover import end_processes
 from qloop.state.active import activate
+from qloop.state.insights import add_insight
 from qloop.state.intents import load_intent
 from qloop.state.journal import Journal
 from qloop.state.lifecycle import Disposition
@@ -36,7 +37,7 @@ from qloop.state.phase_events import PhaseEvent
 from qloop.state.phases import Autonomy, PhaseName, PhaseStatus
 from qloop.state.store import store_for
 from qloop.system.clock import utc_now
-from qloop.system.errors import Faults, QloopError, RepositoryBusy
+from qloop.system.errors import Faults, InputMissing, QloopError, RepositoryBusy
 from qloop.system.files import Held, open_locked
 from qloop.system.identity import ProcessId, is_alive, parse_process_id, this_process
 from qloop.system.interrupts import Interrupts
@@ -172,7 +173,9 @@ class MissionLoop:
         return True
 
     def _skip(self, choice: PhaseChoice) -> None:
-        self.person.say(f"{choice.phase} skipped: {choice.reason}")
+        told = f"{choice.phase} skipped: {choice.reason}"
+        self.person.say(told)
+        self._note(choice.phase, told)
         if choice.phase is PhaseName.PLANNING:
             ensure_direct_plan(self.records.folder, self.repository.root, self.records.read())
         self.records.change(lambda m: flow.skip_phase(m, choice.phase, choice.reason))
@@ -227,6 +230,13 @@ class MissionLoop:
         except QloopError as exc:
             faults = exc.faults if isinstance(exc, Faults) else ()
             self.person.say("; ".join((f"the intent is not over: {exc}", *faults)))
+
+    def _note(self, phase: PhaseName, told: str) -> None:
+        """Write down what was decided without asking; without a document nobody would read it."""
+        with suppress(InputMissing):
+            add_insight(
+                self.records.folder, told, stage=STAGES[phase], author="qloop", is_autonomous=True
+            )
 
     def _tick_boxes(self) -> None:
         """What landed is ticked by its landing, and by nobody's word."""
