@@ -83,6 +83,9 @@ def test_an_autopilot_mission_lands_its_plan_without_a_question(world: World) ->
     again = world.qloop("mission", "run", "1")
     assert again.code == 65
     assert not (world.path / "quantum.json").exists()
+    watched = world.qloop("watch").out
+    assert "COMPLETE" in watched or "complete" in watched
+    assert "gone without an end" not in watched
 
 
 def test_a_guided_mission_asks_and_goes_on_by_the_answer(world: World) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from qloop.plan.document import load_document
 from qloop.state.active import activate, find_active
+from qloop.state.facts import MISSION
 from qloop.state.journal import EventKind, Journal
 from qloop.state.mission import Mission
 from qloop.state.mission_store import change_mission, read_mission, write_mission
@@ -87,7 +88,7 @@ class MissionRecords:
 
     def _tell(self, before: Mission, after: Mission) -> None:
         """Journal what changed between two states."""
-        name = f"mission-{after.id}"
+        name = f"{MISSION}{after.id}"
         journal = Journal(self.journal, name)
         for old, new in zip(before.phases, after.phases, strict=True):
             if new.spawns > old.spawns:

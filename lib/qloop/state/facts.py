@@ -13,6 +13,8 @@ PLANNING = "p-"
 """How an id begins under which a plan is made; that of a run begins with `r-`."""
 DELEGATION = "d-"
 """How an id begins under which a person asks a delegate."""
+MISSION = "m-"
+"""How an id begins under which a mission's own events stand."""
 
 
 class EventKind(StrEnum):
@@ -65,7 +67,7 @@ def is_planning(run: str) -> bool:
 
 def is_beside(run: str) -> bool:
     """Whether an id is of no run, but of what was done beside them."""
-    return run.startswith((PLANNING, DELEGATION))
+    return run.startswith((PLANNING, DELEGATION, MISSION))
 
 
 _KINDS = {str(kind): kind for kind in EventKind}
