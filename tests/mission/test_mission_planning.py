@@ -161,6 +161,8 @@ def test_a_finished_agent_is_not_asked_again(world: World) -> None:
 
     assert (count(world, "upscaler"), count(world, "planner")) == (1, 2)
     assert waiting(world)["type"] == "plan_approval"
+    shown = world.qloop("prompt", "1", "--role", "upscaler")
+    assert shown.out.strip() == read(folder, "logs/planning/upscaler-1/upscaler-1").strip()
     assert answer(world, "replan", "--note", "one story is enough") == 3
     assert answer(world, "retry") == 3
     assert (count(world, "upscaler"), count(world, "planner")) == (1, 4)

@@ -9,6 +9,7 @@ from qloop.agents.error_trace import plain_lines
 from qloop.agents.roles import IMPLEMENTER, ORCHESTRATOR
 from qloop.cli.context import checked_place, default_state_file
 from qloop.cli.looking import find_story
+from qloop.cli.phase_prompts import MISSION_ROLES, mission_prompt
 from qloop.cli.planning import read_plan
 from qloop.plan.model import Plan, Story
 from qloop.plan.prose import read_prose
@@ -43,10 +44,14 @@ from qloop.ui import console
 def show_prompt(story_id: str, role: str, quantum: Path | None) -> int:
     """The prompt of a role for a story, as a run would make it now.
 
-    A planner has a document instead, a compressor a trace, a worker its target.
+    A planner has a document instead, a compressor a trace, a worker its target; scout and
+    upscaler have an intent.
 
     Raises BadInput for a story that is not in the plan, or of what nobody made yet.
     """
+    if role in MISSION_ROLES:
+        console.result(console.printable(mission_prompt(story_id, role).rstrip("\n")))
+        return 0
     about_file = {PLANNER: _planner_text, QA: _qa_text, WORKER: _worker_text}.get(role)
     if about_file is not None:
         console.result(console.printable(about_file(Path(story_id)).rstrip("\n")))

@@ -12,6 +12,7 @@ BLOCK_BYTES = 65_536
 PROMPTED = (
     *("implementer", "spec-reviewer", "quality-reviewer", "merge-resolver"),
     *("coordinator", "orchestrator", "planner", "qa", "worker"),
+    *("scout", "upscaler"),
 )
 SCHEMAS = (
     *("config", "event", "facts", "plan", "quantum", "review"),
@@ -148,7 +149,8 @@ def signal_parse(exit_code: int, form: str) -> int:
     show_default=True,
     help="Reviewers and the merge-resolver are told of the newest attempt that was kept, a "
     "coordinator of the next wave, as if it had this story alone, a planner of the document named "
-    "in place of STORY, qa of a trace in a file, a worker of its target.",
+    "in place of STORY, qa of a trace in a file, a worker of its target, scout and upscaler of "
+    "the mission of an intent.",
 )
 @quantum_option
 def prompt(story_id: str, role: str, quantum: Path | None) -> int:

@@ -60,7 +60,7 @@ def _of_prose(
         return _asked(
             desk, prose, _beside(desk, facts, note), readers
         ), f"made by {readers[0].label}"
-    directive = directive_of(desk)
+    directive = directive_of(desk.folder, desk.order.mission_context)
     only = {"id": ONLY_STORY, "title": title_of(directive), "description": directive}
     told = {"stories": [{**only, "acceptanceCriteria": criteria}]}
     return assemble(prose, told, None, now=utc_now()), "no planner is set: one story for all"

@@ -14,6 +14,7 @@ from qloop.mission.asking import (
 )
 from qloop.mission.context_text import mission_text
 from qloop.mission.phase_desk import PhaseDesk, Result
+from qloop.mission.phase_order import MissionContext
 from qloop.repo.checkout import Repository
 from qloop.state.phases import Warmth
 from qloop.ui.report_markdown import code, plain
@@ -25,7 +26,7 @@ GROUPS = {"patterns": "Patterns", "conventions": "Conventions", "gotchas": "Gotc
 
 def ask_scout(desk: PhaseDesk, commit: str, facts: str) -> Result:
     """The scout's survey as JSON under `survey`, null without one; `note` says who or why."""
-    values = {"mission": mission_text(desk.order.mission_context), "facts": facts}
+    values = scout_values(desk.order.mission_context, facts)
     task = "reads the repository"
     repository = desk.repository
     question = form_question(
@@ -35,6 +36,11 @@ def ask_scout(desk: PhaseDesk, commit: str, facts: str) -> Result:
     judged: Judged[SurveyAnswer] = judge(place, question, desk.tell, desk.cancel)
     survey = None if judged.answer is None else judged.answer.model_dump(mode="json", by_alias=True)
     return {"survey": survey, "note": judged.note}
+
+
+def scout_values(context: MissionContext, facts: str) -> dict[str, str]:
+    """What fills the scout's prompt."""
+    return {"mission": mission_text(context), "facts": facts}
 
 
 def keep_shown(repository: Repository, commit: str, said: SurveyAnswer) -> SurveyAnswer:

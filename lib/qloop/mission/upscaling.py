@@ -4,11 +4,14 @@ Code keeps the directive and says what the repository is; an agent, where one is
 problem, goals, approach and acceptance criteria. A document that is there is left as it is.
 """
 
+from pathlib import Path
+
 from qloop.agents.role_answers import SpecificationAnswer
 from qloop.mission.asking import Judged, form_question, judge, reading_place
 from qloop.mission.context_text import mission_text
 from qloop.mission.direct_plan import has_stories
 from qloop.mission.phase_desk import PhaseDesk, Result
+from qloop.mission.phase_order import MissionContext
 from qloop.mission.specification import (
     check_kept,
     numbered,
@@ -33,7 +36,9 @@ def upscale(desk: PhaseDesk, facts: Facts) -> Result:
     if desk.spec.exists():
         given = has_stories(desk.spec.read_text("utf-8-sig"))
         return {"note": "spec.md has stories" if given else "spec.md was there", "criteria": []}
-    front, body = split_front_matter(plain_lines(directive_of(desk)))
+    front, body = split_front_matter(
+        plain_lines(directive_of(desk.folder, desk.order.mission_context))
+    )
     directive = body or front
     desk.tell("upscaler makes spec.md of the directive")
     judged = _ask(desk, directive, facts)
@@ -43,11 +48,20 @@ def upscale(desk: PhaseDesk, facts: Facts) -> Result:
     return {"note": judged.note, "criteria": [one.text for one in criteria]}
 
 
-def directive_of(desk: PhaseDesk) -> str:
+def directive_of(folder: Path, context: MissionContext) -> str:
     """All that is wanted: the text of the intent's document, else what the mission was told."""
-    document = document_of(desk.folder)
+    document = document_of(folder)
     text = None if document is None else document.read_text("utf-8-sig")
-    return section_text(text or "", "Intent") or desk.order.mission_context.directive
+    return section_text(text or "", "Intent") or context.directive
+
+
+def upscaler_values(context: MissionContext, directive: str, facts: Facts) -> dict[str, str]:
+    """What fills the upscaler's prompt."""
+    return {
+        "mission": mission_text(context),
+        "sentences": numbered(sentences_of(directive)),
+        "facts": "\n".join(recon_lines(facts)),
+    }
 
 
 def _ask(desk: PhaseDesk, directive: str, facts: Facts) -> Judged[SpecificationAnswer]:
@@ -55,15 +69,10 @@ def _ask(desk: PhaseDesk, directive: str, facts: Facts) -> Judged[SpecificationA
     if commit is None:
         return Judged(None, "there is no commit that an upscaler could read")
     sentences = sentences_of(directive)
-    values = {
-        "mission": mission_text(desk.order.mission_context),
-        "sentences": numbered(sentences),
-        "facts": "\n".join(recon_lines(facts)),
-    }
     question = form_question(
         UPSCALER,
         "makes a specification of the directive",
-        values,
+        upscaler_values(desk.order.mission_context, directive, facts),
         SpecificationAnswer,
         lambda answer: check_kept(answer, sentences),
     )
