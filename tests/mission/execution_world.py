@@ -70,7 +70,10 @@ class Execution:
 
     def run(self, order: str) -> Said:
         """A coordinator to its end."""
-        process = self.start(order)
+        return self.hear(self.start(order))
+
+    def hear(self, process: "subprocess.Popen[str]") -> Said:
+        """What a coordinator says until it ends."""
         assert process.stdin is not None
         assert process.stdout is not None
         lines = [json.loads(line) for line in process.stdout]

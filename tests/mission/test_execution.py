@@ -35,7 +35,8 @@ def test_a_plan_is_carried_out_told_of_and_summed_up(execution: Execution) -> No
     said = execution.run(execution.order(warmth=warmth, constraints=["no network"]))
 
     assert (said.code, said.event["event"]) == (0, "phase.complete")
-    assert said.event["summary"] == "2 stories passed in 3 attempts"
+    settled = [(one["story"], one["data"].get("reason")) for one in world.events("story.settled")]
+    assert said.event["summary"] == "2 stories passed in 3 attempts", settled
     assert said.event["metrics"]["commits"] == 2
     assert said.event["warmth"]["patterns"] == ["names are short"]
     assert [one[:17] for one in said.event["warmth"]["gotchas"]] == ["A-1 verification:"]
@@ -107,6 +108,41 @@ def test_a_red_wave_is_repaired_by_a_story_more(execution: Execution) -> None:
     assert "take the mud out" in repair["description"]
     assert green.event["event"] == "phase.complete", green
     assert "mud.txt" not in world.files()
+
+
+def test_another_run_in_the_repository_is_waited_for(execution: Execution) -> None:
+    """It is named; the mission's own run begins when it is over."""
+    world = execution.world
+    go_on = world.flags / "go-on"
+    own, world.quantum = world.quantum, world.path / "quantum.json"
+    world.plan({"id": "A-1"}, branchName="ql/other")
+    other = [["wait-for", str(go_on)], ["write", "A-1.txt", "A-1\n"]]
+    world.agent(A_1=[other], B_1=[[["write", "B-1.txt", "B-1\n"]]])
+
+    plain = world.start("run")
+    wait_until(lambda: world.events("agent.started"))
+    world.quantum = own
+    world.plan({"id": "B-1"})
+    process = execution.start(execution.order())
+    assert process.stdout is not None
+    first = json.loads(process.stdout.readline())
+    go_on.touch()
+    plain.communicate()
+    said = execution.hear(process)
+
+    assert first["activity"].startswith("waits for run r-")
+    assert said.event["event"] == "phase.complete"
+    assert sorted(world.files()) == ["B-1.txt", "README.md"]
+
+
+def test_a_plan_that_cannot_be_used_is_told_with_its_faults(execution: Execution) -> None:
+    """A person's edit may have broken it; nothing of it is lost."""
+    execution.world.plan({"id": "A-1", "dependsOn": ["Z-9"]})
+
+    said = execution.run(execution.order())
+
+    assert (said.code, said.event["failure_type"]) == (0, "faults")
+    assert "Z-9" in said.event["reason"]
 
 
 def test_hands_on_asks_after_each_wave_also_after_a_kill(execution: Execution) -> None:

@@ -13,8 +13,9 @@ from qloop.mission.landed_judge import judge_landed, recognition_words
 from qloop.mission.phase_desk import PhaseDesk
 from qloop.mission.summaries import FOLDER, summaries_of
 from qloop.mission.turns import await_other, turn
-from qloop.plan.model import Plan, Status, parse_plan
+from qloop.plan.model import Plan, Status
 from qloop.plan.outline import outline_of
+from qloop.plan.validate import check_plan
 from qloop.run.engine import Done, run_whole
 from qloop.run.forks import begin_run
 from qloop.run.prepare import Wanted
@@ -52,6 +53,7 @@ def _prepare(desk: PhaseDesk) -> bool:
     store = store_for(desk.quantum, desk.repository.root)
     for text in store.adopt():
         desk.tell(text)
+    check_plan(store.read(), str(desk.quantum))
     is_enough = take_answer(desk, store)
     told = warming.told_down(desk.order.mission_context)
     with store.transaction(PLAN) as draft:
@@ -121,7 +123,7 @@ def _limit_usd(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> float | 
 def _known(desk: PhaseDesk) -> tuple[Plan, list[Event]]:
     """The plan as it stands, and all that the journal tells."""
     store = store_for(desk.quantum, desk.repository.root)
-    return parse_plan(store.read()), desk.journal.events()
+    return check_plan(store.read(), str(desk.quantum)), desk.journal.events()
 
 
 def _complete(desk: PhaseDesk) -> PhaseEvent:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from qloop.mission.execution_end import ACCEPT, ADJUST, RECOGNIZER_RED, REPAIR, RETRY
+from qloop.mission.execution_end import ACCEPT, ADJUST, BLOCKED, RECOGNIZER_RED, REPAIR, RETRY
 from qloop.mission.phase_desk import PhaseDesk
 from qloop.mission.phase_order import ASKED
 from qloop.plan.model import Json, Status, parse_plan
@@ -30,25 +30,28 @@ def take_answer(desk: PhaseDesk, store: Store) -> bool:
     context, response = desk.order.checkpoint_context or {}, desk.order.user_response
     if response is None:
         return False
-    is_red = context.get("failure_type") == RECOGNIZER_RED
-    if response.option == ACCEPT.id and not is_red:
+    failure = context.get("failure_type")
+    if failure == BLOCKED and response.option == ACCEPT.id:
         return True
     desk.step(
         f"answer {context.get(ASKED)}",
         response.model_dump(mode="json"),
-        lambda: _act(desk, store, response.option, is_red=is_red),
+        lambda: _act(desk, store, failure, response.option),
     )
     return False
 
 
-def _act(desk: PhaseDesk, store: Store, option: str, *, is_red: bool) -> dict[str, Any]:
-    red = find_red(desk.journal.events(), str(store.read()["branchName"])) if is_red else None
+def _act(desk: PhaseDesk, store: Store, failure: object, option: str) -> dict[str, Any]:
+    """Do what was chosen; what only asks for another try changes nothing."""
+    if failure == BLOCKED and option in (RETRY.id, ADJUST.id):
+        return {"reset": _reset(store)}
+    if failure != RECOGNIZER_RED:
+        return {}
+    red = find_red(desk.journal.events(), str(store.read()["branchName"]))
     if red is not None and option == REPAIR.id:
         return {"added": _repair(desk, store, red)}
     if red is not None and option == ACCEPT.id:
         return {"accepted": _accept(desk, red)}
-    if not is_red and option in (RETRY.id, ADJUST.id):
-        return {"reset": _reset(store)}
     return {}
 
 
