@@ -3,6 +3,7 @@
 Errors: Faults for stories that cannot be a plan.
 """
 
+import re
 from pathlib import Path
 
 from qloop.mission.action_plan import has_actions, plan_of_actions
@@ -52,9 +53,9 @@ def spec_of(directive: str) -> str:
 
 
 def title_of(directive: str) -> str:
-    """The directive's first line, without its marks, at most 72 characters."""
+    """The first sentence of the directive's first line, at most 72 characters of it."""
     lines = directive.strip().splitlines() or [""]
-    line = lines[0].strip("# ").strip()
+    line = re.split(r"(?<=[.!?])\s", lines[0].strip("# ").strip(), maxsplit=1)[0].rstrip(".")
     return line if len(line) <= 72 else f"{line[:71].rstrip()}…"
 
 

@@ -27,14 +27,15 @@ PAGE = "execution/RECOGNITION.md"
 
 def judge_landed(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> Result | None:
     """The recognizer's word on the plan's line: `passed` (None where nobody said), `lines`,
-    `issues` and `note`; also a page in the intent's folder. None where nothing landed.
+    `issues` and `note`; also a page in the intent's folder. None where nothing landed, and for a
+    quick mission, which asks nobody but its implementer.
 
     *events* are those of the plan.
     """
     tips = read_tips(desk.repository, plan.branch_name)
     tip = None if tips is None else tips.line or tips.branch
     landed = [one for one in events if one.event is EventKind.STORY_LANDED]
-    if tip is None or not landed:
+    if desk.order.is_quick or tip is None or not landed:
         return None
     base = desk.repository.git.find(f"{landed[0].data.get('commit')}^")
     found = desk.step(RECOGNIZER, {"tip": tip}, lambda: _ask(desk, plan, base or tip, tip))

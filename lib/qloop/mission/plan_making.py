@@ -11,6 +11,7 @@ from qloop.mission.context_text import mission_text
 from qloop.mission.direct_plan import ONLY_STORY, has_stories, title_of
 from qloop.mission.phase_desk import PhaseDesk, Result
 from qloop.mission.plan_filling import fill_plan
+from qloop.mission.specification import sentences_of
 from qloop.mission.upscaling import directive_of
 from qloop.plan.model import Json
 from qloop.plan.prd import compile_prd, in_order
@@ -61,8 +62,10 @@ def _of_prose(
             desk, prose, _beside(desk, facts, note), readers
         ), f"made by {readers[0].label}"
     directive = directive_of(desk.folder, desk.order.mission_context)
-    only = {"id": ONLY_STORY, "title": title_of(directive), "description": directive}
-    told = {"stories": [{**only, "acceptanceCriteria": criteria}]}
+    title = title_of(directive)
+    only = {"id": ONLY_STORY, "title": title, "description": directive}
+    must = criteria or list(sentences_of(directive))
+    told = {"project": title, "stories": [{**only, "acceptanceCriteria": must}]}
     return assemble(prose, told, None, now=utc_now()), "no planner is set: one story for all"
 
 

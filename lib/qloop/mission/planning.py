@@ -15,6 +15,7 @@ from qloop.plan.dag import waves_preview
 from qloop.plan.model import Json, Plan
 from qloop.plan.validate import check_plan
 from qloop.run.planner_brief import PLANNER
+from qloop.run.planning import path_in_plan
 from qloop.state.phase_events import Option, PhaseEvent
 from qloop.state.phases import Autonomy
 from qloop.state.store import store_for
@@ -64,7 +65,8 @@ def _wanted(desk: PhaseDesk) -> Result:
 
 
 def _put(desk: PhaseDesk, plan: Json) -> Result:
-    desk.tell(f"quantum.json: {len(plan['stories'])} stories")
+    count = len(plan["stories"])
+    desk.tell(f"quantum.json: {count} {'story' if count == 1 else 'stories'}")
     store_for(desk.quantum, desk.repository.root).replace(plan)
     return {}
 
@@ -83,12 +85,12 @@ def _write_pages(desk: PhaseDesk, plan: Plan) -> None:
 def _ask(desk: PhaseDesk, plan: Plan, told: tuple[str, ...], number: int) -> PhaseEvent:
     """The question whether the plan is to be carried out, with what a person should look at."""
     remarks = [_remark(one) for one in review_plan(plan)]
+    root = desk.repository.root
+    quantum, page = path_in_plan(desk.quantum, root), path_in_plan(desk.folder / DAG, root)
     more = len(remarks) - MOST_REMARKS
-    rest = (
-        [f"{more} remarks more: qloop plan --review --quantum {desk.quantum}"] if more > 0 else []
-    )
+    rest = [f"{more} remarks more: qloop plan --review --quantum {quantum}"] if more > 0 else []
     parts = (_summary(plan), *told, *remarks[:MOST_REMARKS], *rest)
-    where = f"It stands in {desk.quantum}, to read in {desk.folder / DAG}"
+    where = f"It stands in {quantum}, to read in {page}"
     return desk.ask(
         APPROVAL,
         f"The plan: {'; '.join(parts)}. {where}. Carry it out?",

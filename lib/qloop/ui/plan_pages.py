@@ -19,9 +19,8 @@ def render_dag_page(plan: Plan) -> str:
     words = {name: f"wave {number}" for name, number in numbers.items()}
     chart = render_mermaid(plan, boxes_of(plan, words))
     lines = [f"# {plain(plan.project or plan.branch_name)}", "", *_head(plan, waves)]
-    if is_drawable(chart):
-        lines += fenced(chart, "mermaid")
-    lines += ["", "| story | title | needs | wave | files |", "| --- | --- | --- | --- | --- |"]
+    lines += fenced(chart, "mermaid") if is_drawable(chart) else [""]
+    lines += ["| story | title | needs | wave | files |", "| --- | --- | --- | --- | --- |"]
     lines += [_row(story, numbers.get(story.id)) for story in plan.stories]
     return "\n".join(lines) + "\n"
 
