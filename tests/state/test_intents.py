@@ -94,6 +94,17 @@ def test_an_id_is_never_given_twice(tmp_path: Path) -> None:
     assert not (tmp_path / ".new-left").exists()
 
 
+def test_what_cannot_be_written_or_printed_does_no_harm(tmp_path: Path) -> None:
+    """Bytes that are no UTF-8, and signs that would steer a terminal, do not come into names."""
+    text = "bad \udcff \x1b[31m\u202ered\n\nbody \udcff\n"
+    made = create_intent(tmp_path, text, author="a\udcff\nb", tags=["x\ny"], sources=["\udcff"])
+    front = read_front(made.document.read_text("utf-8"))
+
+    assert made.title == "bad ? [31m red"
+    assert (front["author"], front["tags"], front["sources"]) == ("a? b", ["x y"], ["?"])
+    assert "\x1b" not in (tmp_path / "INDEX.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize("text", ["", " \n\t", "# \n---\n"])
 def test_an_intent_needs_words(tmp_path: Path, text: str) -> None:
     """Nothing is made of a text that says nothing."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from qloop.mission.records import MissionRecords
 from qloop.state.delivery_lock import Held, look, release
-from qloop.state.intent import Intent, front_text, parse_folder_name
+from qloop.state.intent import Intent, encodable, front_text, parse_folder_name
 from qloop.state.intent_index import ENDINGS, parse_index, placed
 from qloop.state.intents import change_index, read_index
 from qloop.state.lifecycle import (
@@ -143,7 +143,7 @@ def _write_outcome(ending: Ending) -> bool:
 def render_outcome(ending: Ending) -> str:
     """The outcome of an intent whose makers left none."""
     front = front_text({"disposition": ending.disposition.value, "intent": ending.intent.id})
-    summary = ending.note.strip() or f"{ending.disposition.value.capitalize()}."
+    summary = encodable(ending.note).strip() or f"{ending.disposition.value.capitalize()}."
     rest = "\n".join(f"## {name}\n" for name in OUTCOME_SECTIONS)
     return f"{front}\n## Summary\n\n{summary}\n\n{rest}"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qloop.state.insights import read_insights
-from qloop.state.intent import UNKNOWN, read_front
+from qloop.state.intent import UNKNOWN, one_line, read_front
 from qloop.state.lifecycle import Lifecycle, Stage, document_of, read_lifecycle
 from qloop.state.savepoints import last_stage, read_ledger
 
@@ -61,5 +61,4 @@ def read_standing(folder: Path) -> Standing:
 def _one_line(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return UNKNOWN
-    words = "".join(sign if sign.isprintable() else " " for sign in str(value)).split()
-    return " ".join(words) or UNKNOWN
+    return one_line(str(value)) or UNKNOWN

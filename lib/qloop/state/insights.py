@@ -7,6 +7,7 @@ A line is `- {UTC time} · {stage} · {author}: text`; one that nobody was asked
 import re
 from pathlib import Path
 
+from qloop.state.intent import encodable, one_line
 from qloop.state.lifecycle import Stage, document_of
 from qloop.state.savepoints import folder_locked
 from qloop.state.sections import section_text, with_lines
@@ -28,11 +29,11 @@ def add_insight(
     Whatever its text, it stays one entry: further lines stand below the first, indented so far
     that none is a heading.
     """
-    words = [line.strip() for line in text.splitlines() if line.strip()]
+    words = [line.strip() for line in encodable(text).splitlines() if line.strip()]
     if not words:
         raise UsageWrong("an insight needs words", fix="say what was learnt")
     mark = f" {AUTONOMOUS}" if is_autonomous else ""
-    head = f"- {utc_now()} · {stage} · {' '.join(author.split())}{mark}: "
+    head = f"- {utc_now()} · {stage} · {one_line(encodable(author))}{mark}: "
     entry = [head + words[0], *(f"    {line}" for line in words[1:])]
     with folder_locked(folder):
         path = document_of(folder)

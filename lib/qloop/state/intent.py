@@ -79,10 +79,20 @@ def slug_of(title: str) -> str:
     return slug or "intent"
 
 
+def encodable(text: str) -> str:
+    """A text that UTF-8 has a form for: what came in as other bytes is `?`."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def one_line(text: str) -> str:
+    """A text as one line of what can be printed."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+
+
 def title_of(text: str) -> str:
     """The first line with a word in it, as one line without Markdown's heading sign."""
     for line in text.removeprefix(BYTE_ORDER_MARK).splitlines():
-        words = " ".join(re.sub(r"^\s*#{1,6}\s+", "", line).split())
+        words = one_line(re.sub(r"^\s*#{1,6}\s+", "", line))
         if any(sign.isalnum() for sign in words):
             return _cut(words)
     return ""

@@ -13,7 +13,9 @@ from pathlib import Path
 from qloop.state.intent import (
     Front,
     Intent,
+    encodable,
     folder_name,
+    one_line,
     parse_folder_name,
     read_front,
     render_document,
@@ -53,10 +55,13 @@ def create_intent(
 
     Its first line of words is its title. Raises UsageWrong for a text without any.
     """
+    text = encodable(text)
     title = title_of(text)
     if not title:
         raise UsageWrong("an intent needs words", fix="say what is wanted")
-    front = Front(utc_now(), author, tuple(sources), tuple(chain), tuple(tags))
+    words = (tuple(one_line(encodable(word)) for word in group) for group in (sources, tags))
+    named, tagged = words
+    front = Front(utc_now(), one_line(encodable(author)), named, tuple(chain), tagged)
     root.mkdir(parents=True, exist_ok=True)
     with locked(root / _LAST_ID) as handle:
         for left in root.glob(f"{_UNFINISHED}*"):
@@ -122,7 +127,9 @@ def find_intent(root: Path, word: str) -> Intent:
     if found:
         names = ", ".join(one.name for one in found)
         raise BadInput(f"{word!r} may be {names}", where=str(root), fix="say its number")
-    raise InputMissing(f"there is no intent {word!r}", where=str(root), fix=_advice(known, word))
+    raise InputMissing(
+        f"there is no intent {word[:80]!r}", where=str(root), fix=_advice(known, word)
+    )
 
 
 def _begins(intent: Intent, word: str) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from qloop.state.intent import plain_lines
+from qloop.state.intent import encodable, one_line, plain_lines
 from qloop.state.lifecycle import (
     CHECKLIST,
     OUTCOME,
@@ -100,7 +100,7 @@ def add_savepoint(folder: Path, kind: str, milestone: str) -> Savepoint | None:
 
 def append_locked(folder: Path, kind: str, milestone: str) -> Savepoint | None:
     """As `add_savepoint`, for who holds the folder's lock."""
-    point = Savepoint(utc_now(), kind, " ".join(milestone.split()))
+    point = Savepoint(utc_now(), kind, one_line(encodable(milestone)))
     if _is_told(read_ledger(folder), point):
         return None
     path = folder / LEDGER
