@@ -8,7 +8,7 @@ from qloop.plan.document import load_document
 from qloop.plan.model import Plan
 from qloop.plan.validate import check_plan
 from qloop.run.choosing import FALLBACK
-from qloop.run.config import CONFIG_NAME, Config, load_config
+from qloop.run.config import CONFIG_NAME, Config, load_config, own_config
 from qloop.run.finding import Finding, enumerate_names, from_error
 from qloop.run.prepare import (
     OVER,
@@ -30,8 +30,8 @@ def load_settings(root: Path) -> tuple[Config | None, list[Finding]]:
         config = load_config(root)
     except QloopError as exc:
         return None, [from_error("settings", exc)]
-    there = (root / CONFIG_NAME).exists()
-    text = str(root / CONFIG_NAME) if there else f"no {CONFIG_NAME}, so the defaults hold"
+    there = [str(path) for path in (root / CONFIG_NAME, own_config()) if path.exists()]
+    text = ", then ".join(there) or f"no {CONFIG_NAME}, so the defaults hold"
     return config, [Finding("settings", "ok", text)]
 
 

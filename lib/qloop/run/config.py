@@ -1,4 +1,4 @@
-"""Settings: defaults < qloop.toml < environment (`QLOOP_…`) < flags.
+"""Settings: defaults < a person's own qloop.toml < the checkout's < `QLOOP_…` variables < flags.
 
 Errors: BadInput, or Faults with one line per fault, for a qloop.toml that cannot be used.
 """
@@ -39,6 +39,7 @@ from qloop.run.config_tables import (
 from qloop.run.conflicts import OnConflict, Regenerate
 from qloop.state.phases import PhaseName
 from qloop.system.errors import BadInput, Faults
+from qloop.system.own_folder import own_folder
 
 CONFIG_NAME = "qloop.toml"
 DEFAULT_PARALLEL = 4
@@ -55,6 +56,9 @@ _FROM_ENVIRONMENT = (
     "stale_after",
     "worktree_root",
 )
+
+_OTHER_NAME = {"model": "models", "models": "model"}
+"""What says the same thing in another way."""
 
 
 def _listed(value: Any) -> Any:
@@ -127,16 +131,44 @@ class Config(BaseModel):
 
 
 def load_config(root: Path) -> Config:
-    """The settings of the checkout at *root*, environment included. Raises Faults, BadInput."""
+    """The settings of the checkout at *root*: the person's own, its file's, the environment's.
+
+    Raises Faults, BadInput.
+    """
     path = root / CONFIG_NAME
     values = _read(path)
-    config = _validate(values, f"{CONFIG_NAME} cannot be used", str(path))
+    config = _checked(values, path)
+    own = _read(own_config())
+    if own:
+        _checked(own, own_config())
+        values = layered(own, values)
+        config = _checked(values, path)
     added = _from_environment()
     if added:
         what = "the environment's settings cannot be used"
-        if "model" in added:
-            values = {name: value for name, value in values.items() if name != "models"}
-        config = _validate({**values, **added}, what, "QLOOP_…", prefix="QLOOP_")
+        config = _validate(layered(values, added), what, "QLOOP_…", prefix="QLOOP_")
+    return config
+
+
+def own_config() -> Path:
+    """Where a person's settings for all projects lie."""
+    return own_folder() / CONFIG_NAME
+
+
+def layered(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Settings of which those *above* win: each table's entries one by one, all else as a whole."""
+    made = {name: value for name, value in below.items() if _OTHER_NAME.get(name) not in above}
+    for name, value in above.items():
+        old = made.get(name)
+        if isinstance(old, dict) and isinstance(value, dict):
+            made[name] = {**old, **value}
+        else:
+            made[name] = value
+    return made
+
+
+def _checked(values: dict[str, Any], path: Path) -> Config:
+    config = _validate(values, f"{CONFIG_NAME} cannot be used", str(path))
     taken = [name for name in config.runners if name in RESERVED_RUNNERS]
     if taken:
         raise BadInput(

@@ -12,7 +12,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-import platformdirs
 import yaml
 
 from qloop.plan.prd_front import parse_front_matter
@@ -20,6 +19,7 @@ from qloop.state.intent import plain_lines
 from qloop.system.clock import utc_now
 from qloop.system.errors import BadInput, InputMissing, UsageWrong
 from qloop.system.files import locked, read_optional, write_atomic
+from qloop.system.own_folder import own_folder
 
 PROJECTS = "projects.yml"
 
@@ -53,7 +53,7 @@ class Project:
 
 def projects_file() -> Path:
     """Where this person's projects are written down."""
-    return platformdirs.user_config_path("qloop", appauthor=False) / PROJECTS
+    return own_folder() / PROJECTS
 
 
 def read_projects(file: Path) -> list[Project]:
