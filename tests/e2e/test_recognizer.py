@@ -44,7 +44,13 @@ def check_named(world: World, red: Ran) -> None:
     (seen,) = world.events("wave.recognized")
     (command,) = seen["data"]["red"]
     (wave,) = world.document["execution"]["completedWaves"]
-    words = ("wave-1 is red", "test ! -f B-1.txt", "of A-1", "(B-1)", "commit what mends it")
+    words = (
+        "wave-1 is red",
+        "test ! -f B-1.txt",
+        "A-1's verify-1",
+        "(B-1)",
+        "commit what mends it",
+    )
     shown = [world.qloop(*line).out for line in (("show", "B-1"), ("status",))]
     world.qloop("report", "--out", "report.md", "--format", "markdown")
     shown.append((world.path / "report.md").read_text("utf-8"))

@@ -17,7 +17,13 @@ from qloop.run.recognition import (
 from qloop.state.journal import EventKind
 from ui.journals import Tale
 
-RED = RedCommand(gate="verify-1", command="false", line="verify-1 `false`: exit 1", story="A")
+RED = RedCommand(
+    gate="verify-1",
+    command="false",
+    line="verify-1 `false`: exit 1",
+    story="A",
+    logs=("1.log", "2.log"),
+)
 
 
 def seen(**facts: Any) -> dict[str, Any]:

@@ -76,8 +76,7 @@ class Feed:
             self.tell(f"{event.story} failed ({event.data.get('phase')}): {why}")
 
     def _recognized(self, event: Event) -> None:
-        count = event.data.get("checked")
-        holds = f"{event.wave} recognized: all that landed holds ({count} commands)"
+        holds = f"{event.wave} recognized: all that landed holds"
         self.tell(str(event.data.get("text") or holds))
 
     def _paused(self, event: Event) -> None:

@@ -61,8 +61,7 @@ class RedCommand(Value):
     @property
     def words(self) -> str:
         """The command and whose it is, for people."""
-        whose = f" of {self.story}" if self.story is not None else ""
-        return f"{self.line}{whose}"
+        return self.line if self.story is None else f"{self.story}'s {self.line}"
 
 
 class Recognition(Value):
@@ -165,7 +164,7 @@ def facts_of(seen: Recognition, landed: Sequence[LineCommit], finding: Json | No
 
 def red_words(wave: str, seen: Recognition, landed: Sequence[LineCommit]) -> str:
     """That a wave is red, and all that is known of why, in one sentence."""
-    what = "; ".join(f"{one.words}, its output: {', '.join(one.logs)}" for one in seen.red)
+    what = "; ".join(f"{one.words}, its output: {one.logs[-1]}" for one in seen.red)
     came = [_named(one) for one in landed[:MOST_NAMED]]
     more = f" and {len(landed) - MOST_NAMED} more" if len(landed) > MOST_NAMED else ""
     since = f"; landed since it was last green: {', '.join(came)}{more}" if came else ""

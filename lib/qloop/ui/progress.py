@@ -168,7 +168,9 @@ def _recognized(event: Event) -> str:
         text = str(data["text"])
         return text if text.startswith(f"{event.wave} ") else f"{event.wave}: {text}"
     took = render_duration(float(data.get("seconds") or 0))
-    return f"{event.wave}: all that landed holds ({data.get('checked')} commands, {took})"
+    count = data.get("checked")
+    commands = "1 command" if count == 1 else f"{count} commands"
+    return f"{event.wave}: all that landed holds ({commands}, {took})"
 
 
 def _handed_over(event: Event) -> str:

@@ -157,8 +157,10 @@ def headlines(view: StatusView, now: datetime) -> list[str]:
     if view.line is not None and view.line.behind:
         lines.append(f"{view.branch} has {_commits(view.line.behind)} that the line has not")
     lines += [render_view(one, now.timestamp()) for one in view.pauses]
-    lines += [view.red_wave.text] if view.red_wave is not None else []
-    return [*lines, *_left_to_person(view)]
+    left = _left_to_person(view)
+    red = view.red_wave.text if view.red_wave is not None else ""
+    told = red and not any(red in line for line in left)
+    return [*lines, *([red] if told else []), *left]
 
 
 def count_words(counts: Mapping[str, int]) -> str:
