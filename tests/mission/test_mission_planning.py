@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from qloop.plan.prd_names import prd_hash
 from world import World
 
 WISH = "Prices are in cents from now on. Totals are sums of them, not of floats."
@@ -172,7 +173,10 @@ def test_a_finished_agent_is_not_asked_again(world: World) -> None:
     assert "US-009" in waiting(world)["question"]
     edit(folder, stories=[STORIES[0]])
     assert answer(world, "retry") == 3
-    assert waiting(world)["type"] == "plan_approval"
+    (folder / "spec.md").write_text("# Cents\n\nAs we said.\n", "utf-8")
+    assert answer(world, "approve") == 3
+    plan = json.loads((folder / "quantum.json").read_text("utf-8"))
+    assert plan["prdHash"] == prd_hash(b"# Cents\n\nAs we said.\n")
     assert count(world, "planner") == 4
     assert world.worktrees() == []
 

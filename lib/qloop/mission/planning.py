@@ -13,12 +13,13 @@ from qloop.mission.upscaling import UPSCALER, upscale
 from qloop.plan.critique import Remark, review_plan
 from qloop.plan.dag import waves_preview
 from qloop.plan.model import Json, Plan
+from qloop.plan.prd_names import prd_hash
 from qloop.plan.validate import check_plan
 from qloop.run.planner_brief import PLANNER
 from qloop.run.planning import path_in_plan
 from qloop.state.phase_events import Option, PhaseEvent
 from qloop.state.phases import Autonomy
-from qloop.state.store import store_for
+from qloop.state.store import Store, store_for
 from qloop.ui.plan_pages import render_block_page, render_dag_page
 
 APPROVAL = "plan_approval"
@@ -42,12 +43,14 @@ def coordinate(desk: PhaseDesk) -> PhaseEvent:
     note, criteria = wanted["note"], document["criteria"]
     made = desk.step(PLANNER, wanted, lambda: make_plan(desk, facts, criteria, note))
     desk.step("quantum.json", wanted, lambda: _put(desk, made["plan"]))
-    plan = check_plan(store_for(desk.quantum, desk.repository.root).read(), str(desk.quantum))
+    store = store_for(desk.quantum, desk.repository.root)
+    plan = check_plan(store.read(), str(desk.quantum))
     _write_pages(desk, plan)
     is_asked = desk.order.mission_context.autonomy is not Autonomy.AUTOPILOT
     if is_asked and chosen != APPROVE.id:
         told = (document["note"], *made["told"])
         return _ask(desk, plan, told, wanted["number"])
+    _take_document(desk, store, plan)
     return desk.complete(_summary(plan), OUTPUTS, metrics=phase_metrics(desk))
 
 
@@ -80,6 +83,14 @@ def _write_pages(desk: PhaseDesk, plan: Plan) -> None:
     for path in (desk.folder / BLOCKS).iterdir():
         if path.name not in names:
             path.unlink()
+
+
+def _take_document(desk: PhaseDesk, store: Store, plan: Plan) -> None:
+    """A plan is approved with the document as it is then, changed since or not."""
+    now = prd_hash(desk.spec.read_bytes())
+    if plan.prd_hash not in (None, now):
+        desk.tell("spec.md has changed since the plan was made, and is taken as it is")
+        store.replace({**store.read(), "prdHash": now})
 
 
 def _ask(desk: PhaseDesk, plan: Plan, told: tuple[str, ...], number: int) -> PhaseEvent:
