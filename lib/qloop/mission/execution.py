@@ -43,7 +43,7 @@ def coordinate(desk: PhaseDesk) -> PhaseEvent:
     end = read_end(done.ending, done.plan, done.events)
     asked = question_of(end, by_wave=_is_by_wave(desk))
     if asked is None:
-        return _complete(desk)
+        return _complete(desk, done.ending.reasons)
     _write_summaries(desk, *_known(desk))
     return asked
 
@@ -126,7 +126,8 @@ def _known(desk: PhaseDesk) -> tuple[Plan, list[Event]]:
     return check_plan(store.read(), str(desk.quantum)), desk.journal.events()
 
 
-def _complete(desk: PhaseDesk) -> PhaseEvent:
+def _complete(desk: PhaseDesk, notes: Sequence[str] = ()) -> PhaseEvent:
+    """The phase is done; *notes* are what else a person should know of how its run ended."""
     plan, events = _known(desk)
     _write_summaries(desk, plan, events)
     own = events_of_plan(plan, events, parse_utc(utc_now()))
@@ -139,7 +140,7 @@ def _complete(desk: PhaseDesk) -> PhaseEvent:
     down = warming.told_down(desk.order.mission_context)
     return desk.complete(
         f"{count} in {attempts} {'attempt' if attempts == 1 else 'attempts'}{without}"
-        f"{recognition_words(judged)}",
+        f"{recognition_words(judged)}{''.join(f'; {note}' for note in notes)}",
         (FOLDER, "quantum.json"),
         metrics=_metrics(own, events),
         warmth=warming.told_up(plan, down),

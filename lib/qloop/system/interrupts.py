@@ -12,7 +12,8 @@ HEARD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 class Interrupts:
     """Counts the signals that ask this process to end; `fileno` is readable after each.
 
-    A HUP that was ignored when the process started stays so: that is what nohup is for.
+    A HUP that was ignored when the process started stays so: that is what nohup is for. One that
+    is made while another one listens takes its place until it is closed.
     """
 
     def __init__(self) -> None:
@@ -23,10 +24,11 @@ class Interrupts:
         self._read, self._write = os.pipe()
         os.set_blocking(self._read, False)
         os.set_blocking(self._write, False)
+        self._outer = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
         for signum in HEARD:
             if signum != signal.SIGHUP or signal.getsignal(signum) != signal.SIG_IGN:
                 signal.signal(signum, self._hear)
-        signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        self._outer_fd = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
 
     def fileno(self) -> int:
         """The end of a pipe that gets a byte with each signal."""
@@ -41,11 +43,12 @@ class Interrupts:
             return
 
     def close(self) -> None:
-        """Back to the system's own handling."""
-        signal.set_wakeup_fd(-1)
+        """Back to the one that listened before, or to the system's own handling."""
+        signal.set_wakeup_fd(self._outer_fd, warn_on_full_buffer=False)
+        outer = self._outer._hear if isinstance(self._outer, Interrupts) else signal.SIG_DFL
         for signum in HEARD:
             if signal.getsignal(signum) == self._hear:
-                signal.signal(signum, signal.SIG_DFL)
+                signal.signal(signum, outer)
         os.close(self._read)
         os.close(self._write)
         self.cancel.close()
