@@ -87,8 +87,9 @@ def _write_pages(desk: PhaseDesk, plan: Plan) -> None:
 
 def _take_document(desk: PhaseDesk, store: Store, plan: Plan) -> None:
     """A plan is approved with the document as it is then, changed since or not."""
-    now = prd_hash(desk.spec.read_bytes())
-    if plan.prd_hash not in (None, now):
+    is_of_spec = plan.prd_path == path_in_plan(desk.spec, desk.repository.root)
+    now = prd_hash(desk.spec.read_bytes()) if is_of_spec else None
+    if now is not None and plan.prd_hash not in (None, now):
         desk.tell("spec.md has changed since the plan was made, and is taken as it is")
         store.replace({**store.read(), "prdHash": now})
 
