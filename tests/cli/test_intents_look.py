@@ -87,15 +87,28 @@ def test_what_cannot_be_is_refused(root: Path, words: list[str], code: int) -> N
     assert not root.exists()
 
 
-def test_intents_lie_where_the_settings_say(root: Path, capsys: Captured) -> None:
-    """Also outside of `.qloop`; without any the list is empty."""
+def test_intents_lie_where_the_settings_say(root: Path, repo: Repo, capsys: Captured) -> None:
+    """Also outside of `.qloop`, where only documents are git's; without any the list is empty."""
     (root.parent.parent / "qloop.toml").write_text('intents_root = "doc/my intents"\n')
     assert main(["intent", "list", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == []
     main(["intent", "new", "Export"])
 
-    assert (root.parent.parent / "doc/my intents/1--export/1--export.md").is_file()
+    folder = root.parent.parent / "doc/my intents/1--export"
+    assert (folder / "1--export.md").is_file()
     assert not root.exists()
+    main(["mission", "new", "--intent", "1"])
+    repo.git("add", "doc")
+    assert repo.git("ls-files", "doc").splitlines() == sorted(
+        f"doc/my intents/{name}"
+        for name in (
+            "1--export/1--export.md",
+            "1--export/CHECKPOINT.md",
+            "1--export/STATE.md",
+            "1--export/savepoint.md",
+            "INDEX.md",
+        )
+    )
 
 
 def test_insights_and_savepoints_by_hand(root: Path, capsys: Captured) -> None:

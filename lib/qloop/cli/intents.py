@@ -10,7 +10,7 @@ from qloop.mission.stage_gate import Write, find_gaps, judge_write
 from qloop.mission.standing import read_standing
 from qloop.mission.team import check_role
 from qloop.repo.checkout import Repository, find_repository
-from qloop.repo.exclude import ensure_excluded
+from qloop.repo.exclude import ensure_excluded, exclude_intents
 from qloop.repo.settings import read_settings
 from qloop.run.config import load_config
 from qloop.run.holder import private_folder
@@ -51,6 +51,7 @@ def make_intent(
     root = _root(repository)
     before = [find_intent(root, word).id for word in chain]
     ensure_excluded(repository, repository.root / "quantum.json")
+    exclude_intents(repository, root)
     made = create_intent(
         root,
         words,

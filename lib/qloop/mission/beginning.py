@@ -12,7 +12,7 @@ from qloop.mission.known_code import read_code
 from qloop.mission.records import MissionRecords
 from qloop.mission.sizing import size_up
 from qloop.repo.checkout import Repository
-from qloop.repo.exclude import ensure_excluded
+from qloop.repo.exclude import ensure_excluded, exclude_intents
 from qloop.repo.settings import read_settings
 from qloop.run.config import Config
 from qloop.run.holder import private_folder
@@ -91,6 +91,7 @@ def begin(
         raise UsageWrong("EXECUTION is never skipped", fix="leave out --skip EXECUTION")
     private = private_folder(repository)
     ensure_excluded(repository, repository.root / "quantum.json")
+    exclude_intents(repository, intents_folder(repository.root, config.intents_root))
     intent = directive.intent
     if intent is None:
         intent = _make_intent(repository, config, directive)

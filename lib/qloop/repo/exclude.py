@@ -1,9 +1,14 @@
 """Keeping qloop's files out of commits: lines in `.git/info/exclude`, never in `.gitignore`."""
 
+import os
+import re
 from pathlib import Path
 
 from qloop.repo.checkout import Repository
 from qloop.system.files import read_optional, write_atomic
+
+_NO_DOCUMENTS = (".*", "*.lock", "*.lock.*", "*.json", "*.log", "logs/", "phases/")
+"""What lies in an intent's folder beside its documents."""
 
 
 def ensure_excluded(repository: Repository, quantum: Path) -> bool:
@@ -11,6 +16,22 @@ def ensure_excluded(repository: Repository, quantum: Path) -> bool:
     wanted = ["/.qloop/"]
     if quantum.is_relative_to(repository.root):
         wanted.append(f"/{quantum.relative_to(repository.root)}")
+    return _add(repository, wanted)
+
+
+def exclude_intents(repository: Repository, intents: Path) -> bool:
+    """Add what is no document in a folder of intents of a person's own; True where it was new.
+
+    Their documents, which are Markdown, may be committed; state, locks and logs are this machine's.
+    """
+    inner = os.path.relpath(intents, repository.root)
+    if not intents.is_relative_to(repository.root) or inner.split("/")[0] in (".", "..", ".qloop"):
+        return False
+    place = re.sub(r"([\\*?\[\]])", r"\\\1", inner)
+    return _add(repository, [f"/{place}/.*", *(f"/{place}/*/{name}" for name in _NO_DOCUMENTS)])
+
+
+def _add(repository: Repository, wanted: list[str]) -> bool:
     path = repository.git_dir / "info" / "exclude"
     text = (read_optional(path) or b"").decode("utf-8", "surrogateescape")
     present = set(text.splitlines())
