@@ -20,7 +20,6 @@ from qloop.run.planning import path_in_plan
 from qloop.state.phase_events import Option, PhaseEvent
 from qloop.state.phases import Autonomy
 from qloop.state.store import Store, store_for
-from qloop.system.files import read_optional
 from qloop.ui.plan_pages import render_block_page, render_dag_page
 
 APPROVAL = "plan_approval"
