@@ -35,6 +35,9 @@ class Loaded:
     def __init__(self) -> None:
         self._settled = _settled(os.environ)
         self._lock = threading.Lock()
+        self._start()
+
+    def _start(self) -> None:
         self._end, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with far:
             self._process = subprocess.Popen(
@@ -62,6 +65,9 @@ class Loaded:
         request = json.dumps({"words": list(words), "cwd": str(cwd), "env": dict(env)}).encode()
         readers = [_Reader() for _ in range(3)]
         with self._lock:
+            if self._process.poll() is not None:  # a test may end all children of its process
+                self.close()
+                self._start()
             socket.send_fds(self._end, [request], [reader.far for reader in readers])
             pid = int(self._end.recv(LONGEST_REQUEST))
         for reader in readers:

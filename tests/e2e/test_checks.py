@@ -187,7 +187,8 @@ def test_constants_and_twins_are_told(world: World) -> None:
     assert "two/steps.txt:1" in texts["twins"]
 
 
-TAGS = """#!{python}
+TAGS = """#!/bin/sh
+"exec" "{python}" "$0"
 import json, sys
 for path in sys.stdin.read().split():
     print(json.dumps({{"_type": "tag", "path": path, "kind": "struct", **{fields}}}))

@@ -164,7 +164,7 @@ def test_a_runner_with_tools_is_no_delegate(world: World) -> None:
 
 def test_a_delegate_asks_no_other(world: World) -> None:
     """Neither by itself, nor without its variables, nor through a command that judges it."""
-    ask = f"{sys.executable} -P -m qloop delegate qa --prompt x"
+    ask = f"'{sys.executable}' -P -m qloop delegate qa --prompt x"
     hidden = f"env -i PATH=$PATH HOME=$HOME {ask}"
     nested = f"cd '{world.path}'; {{ {ask}; echo $?; {hidden}; echo $?; }} > '{world.flags}/n' 2>&1"
     shop(world, worker=[[["sh", nested], ["print", BLOCK]]], qa=["fine"])

@@ -1,8 +1,8 @@
 """Missions from outside: phases by fresh coordinators, questions, answers, crashes."""
 
 import json
-import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -174,12 +174,11 @@ def test_a_mission_killed_in_any_phase_goes_on_there(world: World, phase: str) -
     wait = f"test -e '{held}' && {real} || {{ touch '{held}'; kill -9 $PPID; kill -9 $$; }}"
     coordinator(world, phase, wait)
     folder = begin(world, "--autonomy", "autopilot")
-    python = {"QLOOP_TEST": os.sys.executable}  # type: ignore[attr-defined]
 
-    killed = world.qloop("mission", "run", **python)
+    killed = world.qloop("mission", "run", QLOOP_TEST=sys.executable)
 
     assert killed.code == -signal.SIGKILL
-    again: Ran = world.qloop("mission", "resume", **python)
+    again: Ran = world.qloop("mission", "resume", QLOOP_TEST=sys.executable)
     assert again.code == 0, again.err
     known = {run["phase"]: run for run in status(world)["phases"]}
     assert known[phase]["spawns"] == 2
@@ -196,11 +195,10 @@ def test_answers_are_refused_to_what_a_mission_started(world: World) -> None:
         "qloop answer cp-1-1 go-on 2> refused.txt; echo $? > code.txt",
     )
     begin(world, "--autonomy", "guided")
-    python = {"QLOOP_TEST": os.sys.executable}  # type: ignore[attr-defined]
     assert world.qloop("mission", "run").code == 3
     assert world.qloop("answer", "cp-1-1", "go-on").code == 0
 
-    world.qloop("mission", "resume", **python)
+    world.qloop("mission", "resume", QLOOP_TEST=sys.executable)
 
     assert (world.path / "code.txt").read_text("utf-8").strip() == "64"
 

@@ -144,7 +144,7 @@ def test_a_command_that_only_waits_is_ended(zoo: Zoo) -> None:
     "argv",
     [
         (sys.executable, "-c", BUSY),
-        ("sh", "-c", f"{sys.executable} -c '{BUSY}' & wait $!"),
+        ("sh", "-c", f"'{sys.executable}' -c '{BUSY}' & wait $!"),
         ("sh", "-c", "for i in 1 2 3 4 5 6; do sleep 0.3; echo $i; done"),
         ("sh", "-c", "for i in 1 2 3 4 5 6; do sleep 0.3; echo $i > note; done"),
     ],
