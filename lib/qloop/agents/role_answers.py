@@ -44,6 +44,23 @@ class SurveyAnswer(_Part):
     entry_points: list[Purpose] = []
 
 
+class Decision(_Part):
+    """Something that was open, and how it is to be."""
+
+    text: Annotated[Text, Field(description="What is decided, in a sentence.")]
+    why: Annotated[Text, Field(description="The reason, and what was not taken instead.")]
+
+
+class IdeasAnswer(_Part):
+    """The whole answer of somebody who thinks an intent over."""
+
+    decisions: Annotated[list[Decision], Field(min_length=1)]
+    findings: Annotated[
+        list[Claim], Field(description="What the repository has that bears on it.")
+    ] = []
+    open_questions: Annotated[list[Text], Field(description="What only a person could say.")] = []
+
+
 class Point(_Part):
     """One point of a specification."""
 
@@ -124,6 +141,7 @@ class DiagnosisAnswer(_Part):
 
 ROLE_ANSWERS: dict[str, tuple[type[BaseModel], str]] = {
     "survey": (SurveyAnswer, "patterns"),
+    "ideas": (IdeasAnswer, "decisions"),
     "specification": (SpecificationAnswer, "acceptanceCriteria"),
     "remarks": (RemarksAnswer, "findings"),
     "persona": (PersonaAnswer, "wouldRecommend"),

@@ -50,6 +50,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         (
             Entry("mission", "qloop.cli.mission", "Take a directive through all phases."),
             Entry("quick", "qloop.cli.mission", "Carry out one small thing at once."),
+            Entry("auto", "qloop.cli.auto", "Take an intent from wish to deed, by a team."),
             Entry("intent", "qloop.cli.intent", "Make, list, show, group or end intents."),
             Entry("project", "qloop.cli.project", "Register, list or drop projects."),
             Entry("debug", "qloop.cli.mission", "Look into a story's last failure."),

@@ -17,7 +17,7 @@ PROMPTED = (
 SCHEMAS = (
     *("config", "event", "facts", "plan", "quantum", "review"),
     *("phase-complete", "phase-checkpoint", "phase-failure"),
-    *("survey", "specification", "remarks", "persona", "synthesis", "diagnosis"),
+    *("survey", "ideas", "specification", "remarks", "persona", "synthesis", "diagnosis"),
 )
 
 

@@ -3,15 +3,17 @@
 Errors: Faults for actions that are no plan.
 """
 
+import json
 import re
 from collections.abc import Collection
 from pathlib import Path
 
+from qloop.mission.destruction import destructive_stories
 from qloop.mission.stage_gate import is_persons
 from qloop.plan.actions import parse_actions, render_actions
 from qloop.plan.model import Json
 from qloop.plan.prd import compile_prd
-from qloop.plan.prd_front import split_front_matter
+from qloop.plan.prd_front import parse_front_matter, split_front_matter
 from qloop.run.planning import path_in_plan
 from qloop.state.intent import UNKNOWN, demoted, read_front
 from qloop.state.lifecycle import CHECKLIST, Lifecycle, read_lifecycle, read_real
@@ -22,6 +24,7 @@ from qloop.system.files import write_atomic
 
 DOCUMENT = "plans/ACTIONS.md"
 WAITS = "destructive: it waits for a person, who lets it begin by qloop story unblock"
+"""How the notes of an action begin that waits for a person."""
 
 
 def has_actions(folder: Path) -> bool:
@@ -41,10 +44,11 @@ def plan_of_actions(folder: Path, root: Path, *, is_greenfield: bool) -> Json:
     document = folder / DOCUMENT
     write_atomic(document, text.encode())
     made = compile_prd(text, path=path_in_plan(document, root), now=utc_now())
-    waiting = {one.id for one in actions if one.is_destructive and not is_greenfield}
+    declared = [one.id for one in actions if one.is_destructive]
+    found = {} if is_greenfield else destructive_stories(made["stories"], declared)
     for story in made["stories"]:
-        if story["id"] in waiting:
-            story.update(status="blocked", notes=WAITS)
+        if story["id"] in found:
+            story.update(status="blocked", notes=f"{WAITS} ({found[story['id']]})")
     return made
 
 
@@ -78,5 +82,9 @@ def _title(files: Lifecycle) -> str:
 
 
 def _front(files: Lifecycle) -> str:
-    """What the specification says of the whole plan: its front matter's text."""
-    return split_front_matter(files.spec or "")[0]
+    """What is said of the whole: by the specification, and where that is silent by plan.md."""
+    spec, plan = (split_front_matter(text or "")[0] for text in (files.spec, files.plan))
+    if not plan:
+        return spec
+    fields = {**parse_front_matter(plan).fields, **parse_front_matter(spec).fields}
+    return "".join(f"{key}: {json.dumps(value, default=str)}\n" for key, value in fields.items())

@@ -39,6 +39,8 @@ class Wishes:
     is_quick: bool = False
     skips: tuple[PhaseName, ...] = ()
     constraints: tuple[str, ...] = ()
+    is_team: bool = False
+    may_destroy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,8 @@ def begin(
         source=str(directive.source) if directive.source else None,
         autonomy=wishes.autonomy,
         is_quick=wishes.is_quick,
+        is_team=wishes.is_team,
+        may_destroy=wishes.may_destroy,
         triage=triage,
         started_at=now,
         updated_at=now,

@@ -34,6 +34,7 @@ class Wishes:
 
     skips: tuple[PhaseName, ...] = ()
     is_quick: bool = False
+    is_team: bool = False
     refinement: Refinement = _NO_WISHES
     own_coordinators: tuple[PhaseName, ...] = ()
     """Phases for which qloop.toml names a program."""
@@ -55,7 +56,7 @@ def choose_phase(
     """Whether *phase* is needed in *repository* as it stands now; *folder* is the intent's."""
     config = load_config(repository.root)
     own = tuple(config.phases)
-    wishes = Wishes(mission.skips, mission.is_quick, config.refinement, own)
+    wishes = Wishes(mission.skips, mission.is_quick, mission.is_team, config.refinement, own)
     wished = by_wish(wishes, phase)
     if wished is not None:
         return wished
@@ -89,6 +90,10 @@ def by_wish(wishes: Wishes, phase: PhaseName) -> PhaseChoice | None:
         return PhaseChoice(phase, True, "never skipped")
     if phase in wishes.skips:
         return PhaseChoice(phase, False, "a person does not want it")
+    if wishes.is_team and phase is PhaseName.PLANNING:
+        return PhaseChoice(phase, True, "a gated team plans")
+    if wishes.is_team and phase is PhaseName.REFINEMENT:
+        return PhaseChoice(phase, False, "a gated team ends with its reviewer")
     if wishes.is_quick:
         return PhaseChoice(phase, False, "quick")
     if phase is PhaseName.REFINEMENT and not wishes.refinement.auto:

@@ -9,7 +9,8 @@ from qloop.mission import warming
 from qloop.mission.execution_answers import accepted_red, take_answer
 from qloop.mission.execution_end import BUDGET, GO_ON, question_of, read_end
 from qloop.mission.execution_feed import Feed
-from qloop.mission.landed_judge import judge_landed, recognition_words
+from qloop.mission.final_gate import judge_of, judge_whole
+from qloop.mission.landed_judge import recognition_words
 from qloop.mission.phase_desk import PhaseDesk
 from qloop.mission.summaries import FOLDER, summaries_of
 from qloop.mission.turns import await_other, turn
@@ -136,11 +137,13 @@ def _complete(desk: PhaseDesk, notes: Sequence[str] = ()) -> PhaseEvent:
     attempts = sum(event.event is EventKind.ATTEMPT_STARTED for event in own)
     count = f"{passed} {'story' if passed == 1 else 'stories'} passed"
     without = f"; a person goes on without {', '.join(left)}" if left else ""
-    judged = judge_landed(desk, plan, own)
+    asked, judged = judge_whole(desk, plan, own)
+    if asked is not None:
+        return asked
     down = warming.told_down(desk.order.mission_context)
     return desk.complete(
         f"{count} in {attempts} {'attempt' if attempts == 1 else 'attempts'}{without}"
-        f"{recognition_words(judged)}{''.join(f'; {note}' for note in notes)}",
+        f"{recognition_words(judged, judge_of(desk))}{''.join(f'; {note}' for note in notes)}",
         (FOLDER, "quantum.json"),
         metrics=_metrics(own, events),
         warmth=warming.told_up(plan, down),

@@ -3,7 +3,8 @@
 Its word stands beside the evidence that was run again on the line, and decides nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from qloop.agents.answers import MalformedAnswer
 from qloop.agents.prompt import bullet_list
@@ -17,6 +18,7 @@ from qloop.repo.cited import count_lines
 from qloop.repo.line import read_tips
 from qloop.run.reading_call import role_question
 from qloop.run.review_brief import criteria_of
+from qloop.run.talk import Question
 from qloop.run.verdict import Verdict, cited_paths, weigh
 from qloop.state.journal import Event, EventKind
 from qloop.ui.report_markdown import plain
@@ -25,7 +27,24 @@ RECOGNIZER = "recognizer"
 PAGE = "execution/RECOGNITION.md"
 
 
-def judge_landed(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> Result | None:
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Who is asked, and by what the result is judged."""
+
+    role: str = RECOGNIZER
+    criteria: tuple[str, ...] = ()
+    """What is asked beside the criteria of the stories."""
+    round: int = 0
+    """A later one is asked anew about the same."""
+    dressed: Callable[[Question[Verdict]], Question[Verdict]] = lambda question: question
+
+
+_RECOGNIZER = Judge()
+
+
+def judge_landed(
+    desk: PhaseDesk, plan: Plan, events: Sequence[Event], asked: Judge = _RECOGNIZER
+) -> Result | None:
     """The recognizer's word on the plan's line: `passed` (None where nobody said), `lines`,
     `issues` and `note`; also a page in the intent's folder. None where nothing landed, and for a
     quick mission, which asks nobody but its implementer.
@@ -38,7 +57,8 @@ def judge_landed(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> Result
     if desk.order.is_quick or tip is None or not landed:
         return None
     base = desk.repository.git.find(f"{landed[0].data.get('commit')}^")
-    found = desk.step(RECOGNIZER, {"tip": tip}, lambda: _ask(desk, plan, base or tip, tip))
+    about = {"tip": tip, **({"round": asked.round} if asked.round else {})}
+    found = desk.step(asked.role, about, lambda: _ask(desk, plan, (base or tip, tip), asked))
     desk.write(PAGE, render_recognition(found))
     return found
 
@@ -54,19 +74,21 @@ def render_recognition(found: Result) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def recognition_words(found: Result | None) -> str:
+def recognition_words(found: Result | None, who: str = RECOGNIZER) -> str:
     """What a phase's summary says of it; empty where nobody judged."""
     if found is None or found["passed"] is None:
         return ""
     if found["passed"]:
-        return "; the recognizer finds that it does what was asked"
+        return f"; the {who} finds that it does what was asked"
     count = len(found["issues"])
-    return f"; the recognizer finds {count} {'thing' if count == 1 else 'things'} wanting ({PAGE})"
+    return f"; the {who} finds {count} {'thing' if count == 1 else 'things'} wanting ({PAGE})"
 
 
-def _ask(desk: PhaseDesk, plan: Plan, base: str, tip: str) -> Result:
+def _ask(desk: PhaseDesk, plan: Plan, commits: tuple[str, str], who: Judge) -> Result:
+    base, tip = commits
     stories = [story for story in plan.stories if story.status is Status.PASSED]
     asked = [f"{story.id}: {text}" for story in stories for text in criteria_of(story)]
+    asked += who.criteria
     values = {
         "wave": "this mission",
         "tip": tip,
@@ -78,9 +100,11 @@ def _ask(desk: PhaseDesk, plan: Plan, base: str, tip: str) -> Result:
     }
     task = "judges what landed as a whole"
     question = role_question(
-        RECOGNIZER, task, "verdict", values, lambda answer: _weighed(desk, tip, answer, asked)
+        who.role, task, "verdict", values, lambda answer: _weighed(desk, tip, answer, asked)
     )
-    judged: Judged[Verdict] = judge(reading_place(desk, tip), question, desk.tell, desk.cancel)
+    judged: Judged[Verdict] = judge(
+        reading_place(desk, tip), who.dressed(question), desk.tell, desk.cancel
+    )
     said = judged.answer
     if said is None:
         return {"passed": None, "lines": [], "issues": [], "note": judged.note}

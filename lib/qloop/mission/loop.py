@@ -222,7 +222,10 @@ class MissionLoop:
 
     def _end_intent(self, mission: Mission) -> None:
         intent = load_intent(self.records.folder, mission.id, mission.slug)
-        ending = Ending(self.records.private, intent, Disposition.DELIVERED, session=self.session)
+        note = mission.phase(PhaseName.EXECUTION).note
+        ending = Ending(
+            self.records.private, intent, Disposition.DELIVERED, note, session=self.session
+        )
         try:
             self._tick_boxes()
             for step in end_intent(ending):

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from qloop.mission.phases import PHASES
+from qloop.mission.phases import PHASES, roster_of
 from qloop.state.mission import Checkpoint, Mission
 from qloop.state.phases import Autonomy, PhaseName, PhaseStatus, Warmth
 
@@ -65,6 +65,8 @@ class PhaseOrder(_Part):
     run_id: str
     """Under which the phase's agents stand in the journal."""
     is_quick: bool = False
+    may_destroy: bool = False
+    """Whether destructive actions begin without a question."""
     round: int = 0
     """A new one begins the phase from its beginning."""
     phase_config: Config
@@ -86,10 +88,11 @@ def make_order(
         intent_dir=folder,
         run_id=run_id,
         is_quick=mission.is_quick,
+        may_destroy=mission.may_destroy,
         round=mission.phase(phase).rounds,
         phase_config=Config(
             objectives=config.objectives,
-            agents=config.agents,
+            agents=roster_of(phase, is_team=mission.is_team),
             output=config.output,
             execution_model=config.execution_model,
         ),

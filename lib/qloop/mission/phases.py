@@ -40,7 +40,18 @@ PHASES = {
         output=("refinement/REFINEMENT_PLAN.md",),
     ),
 }
+TEAM_ROSTERS = {
+    PhaseName.PLANNING: ("brainstorming", "spec-specialist", "planner"),
+    PhaseName.EXECUTION: ("implementer", "reviewer"),
+}
+"""Who works in a phase where a gated team takes the intent."""
 ORDER = tuple(PhaseName)
+
+
+def roster_of(phase: PhaseName, *, is_team: bool) -> tuple[str, ...]:
+    """The roles that work in a phase."""
+    own = TEAM_ROSTERS.get(phase) if is_team else None
+    return PHASES[phase].agents if own is None else own
 
 
 def after(phase: PhaseName) -> PhaseName | None:

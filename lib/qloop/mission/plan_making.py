@@ -4,6 +4,8 @@ Errors: Faults for a document whose stories cannot be a plan; those of the talk 
 where the document has no stories and one is set.
 """
 
+from collections.abc import Callable
+
 from qloop.agents.prompt import quoted
 from qloop.mission.action_plan import has_actions, plan_of_actions
 from qloop.mission.asking import reading_place
@@ -24,9 +26,13 @@ from qloop.run.planner_brief import PLANNER
 from qloop.run.planning import path_in_plan
 from qloop.run.readers import Reader, find_readers
 from qloop.run.reading_call import ask
+from qloop.run.talk import Question
 from qloop.state.codebase import Facts
 from qloop.system.clock import utc_now
 from qloop.ui.recon_pages import recon_lines
+
+Dress = Callable[[Question[Json]], Question[Json]]
+"""What a planner is told before its question."""
 
 
 def make_plan(desk: PhaseDesk, facts: Facts, criteria: list[str], note: str) -> Result:
@@ -36,15 +42,12 @@ def make_plan(desk: PhaseDesk, facts: Facts, criteria: list[str], note: str) -> 
     the plan before this one.
     """
     text = desk.spec.read_text("utf-8-sig")
-    path = path_in_plan(desk.spec, desk.repository.root)
     if has_actions(desk.folder):
         is_new = facts.is_greenfield
         made = plan_of_actions(desk.folder, desk.repository.root, is_greenfield=is_new)
         how = "the actions are its stories"
-    elif has_stories(text):
-        made, how = compile_prd(text, path=path, now=utc_now()), "compiled from spec.md"
     else:
-        made, how = _of_prose(desk, read_prose(text, path), facts, criteria, note)
+        made, how = plan_of_spec(desk, facts, criteria, note)
     named = _named(text)
     made, told = fill_plan(made, named, facts)
     if "branchName" not in named:
@@ -53,14 +56,23 @@ def make_plan(desk: PhaseDesk, facts: Facts, criteria: list[str], note: str) -> 
     return {"plan": in_order(made), "told": [how, *told]}
 
 
-def _of_prose(
-    desk: PhaseDesk, prose: Prose, facts: Facts, criteria: list[str], note: str
+def plan_of_spec(
+    desk: PhaseDesk,
+    facts: Facts,
+    criteria: list[str],
+    note: str,
+    dressed: Dress = lambda question: question,
 ) -> tuple[Json, str]:
+    """The plan that spec.md is or gives, and how it came about."""
+    text = desk.spec.read_text("utf-8-sig")
+    path = path_in_plan(desk.spec, desk.repository.root)
+    if has_stories(text):
+        return compile_prd(text, path=path, now=utc_now()), "compiled from spec.md"
+    prose = read_prose(text, path)
     readers = find_readers(PLANNER, desk.config, desk.repository.root)
     if readers:
-        return _asked(
-            desk, prose, _beside(desk, facts, note), readers
-        ), f"made by {readers[0].label}"
+        asked = _asked(desk, prose, _beside(desk, facts, note), readers, dressed)
+        return asked, f"made by {readers[0].label}"
     directive = directive_of(desk.folder, desk.order.mission_context)
     title = title_of(directive)
     only = {"id": ONLY_STORY, "title": title, "description": directive}
@@ -69,13 +81,15 @@ def _of_prose(
     return assemble(prose, told, None, now=utc_now()), "no planner is set: one story for all"
 
 
-def _asked(desk: PhaseDesk, prose: Prose, beside: str, readers: tuple[Reader, ...]) -> Json:
+def _asked(
+    desk: PhaseDesk, prose: Prose, beside: str, readers: tuple[Reader, ...], dressed: Dress
+) -> Json:
     now = utc_now()
     question = planner_question(
         prose, None, lambda told: checked_plan(prose, None, told, now), beside
     )
     place = reading_place(desk, head_commit(desk.repository))
-    return ask(place, question, readers, desk.tell, desk.cancel)
+    return ask(place, dressed(question), readers, desk.tell, desk.cancel)
 
 
 def _beside(desk: PhaseDesk, facts: Facts, note: str) -> str:

@@ -4,7 +4,9 @@ A person may change quantum.json before approving it: the plan as it then stands
 Errors: Faults for a plan that cannot be one; those of making it.
 """
 
+from qloop.mission.destructive_stop import settle_destruction
 from qloop.mission.flow import ABANDON
+from qloop.mission.gated_team import is_team, work_to_plan
 from qloop.mission.known_code import facts_for
 from qloop.mission.phase_desk import PhaseDesk, Result
 from qloop.mission.phase_metrics import phase_metrics
@@ -39,13 +41,18 @@ def coordinate(desk: PhaseDesk) -> PhaseEvent:
     chosen = "" if response is None else response.option
     wanted = _wanted(desk)["wanted"]
     facts = facts_for(desk.folder, desk.repository)
+    if is_team(desk):
+        work_to_plan(desk, facts, wanted)
     document = desk.step(UPSCALER, {}, lambda: upscale(desk, facts))
     note, criteria = wanted["note"], document["criteria"]
     made = desk.step(PLANNER, wanted, lambda: make_plan(desk, facts, criteria, note))
     desk.step("quantum.json", wanted, lambda: _put(desk, made["plan"]))
     store = store_for(desk.quantum, desk.repository.root)
+    asked = settle_destruction(desk, store, wanted["number"])
     plan = check_plan(store.read(), str(desk.quantum))
     _write_pages(desk, plan)
+    if asked is not None:
+        return asked
     is_asked = desk.order.mission_context.autonomy is not Autonomy.AUTOPILOT
     if is_asked and chosen != APPROVE.id:
         told = (document["note"], *made["told"])

@@ -63,6 +63,18 @@ def render_specification(directive: str, answer: SpecificationAnswer | None, fac
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
+def specification_of(directive: str) -> SpecificationAnswer:
+    """The specification that a directive is by its own words: each sentence is to hold."""
+    sentences = sentences_of(directive) or (directive.strip() or title_of(directive),)
+    points = [Point(text=text, sentences=[at]) for at, text in enumerate(sentences, start=1)]
+    return SpecificationAnswer(
+        title=title_of(directive) or "Intent",
+        problem="What the directive asks is not there yet.",
+        goals=points,
+        acceptance_criteria=points,
+    )
+
+
 def _points(answer: SpecificationAnswer) -> list[Point]:
     return [*answer.goals, *answer.non_goals, *answer.approach, *answer.acceptance_criteria]
 

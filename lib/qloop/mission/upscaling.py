@@ -4,12 +4,15 @@ Code keeps the directive and says what the repository is; an agent, where one is
 problem, goals, approach and acceptance criteria. A document that is there is left as it is.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
+from qloop.agents.prompt import quoted
 from qloop.agents.role_answers import SpecificationAnswer
 from qloop.mission.asking import Judged, form_question, judge, reading_place
 from qloop.mission.context_text import mission_text
 from qloop.mission.direct_plan import has_stories
+from qloop.mission.hand_off import Member
 from qloop.mission.phase_desk import PhaseDesk, Result
 from qloop.mission.phase_order import MissionContext
 from qloop.mission.specification import (
@@ -17,15 +20,20 @@ from qloop.mission.specification import (
     numbered,
     render_specification,
     sentences_of,
+    specification_of,
 )
 from qloop.plan.prd_front import split_front_matter
+from qloop.run.talk import Question
 from qloop.state.codebase import Facts
 from qloop.state.intent import plain_lines
-from qloop.state.lifecycle import document_of
+from qloop.state.lifecycle import document_of, read_lifecycle, read_real
 from qloop.state.sections import section_text
 from qloop.ui.recon_pages import recon_lines
 
 UPSCALER = "upscaler"
+
+Dress = Callable[[Question[SpecificationAnswer]], Question[SpecificationAnswer]]
+"""What is told before a question."""
 
 
 def upscale(desk: PhaseDesk, facts: Facts) -> Result:
@@ -36,16 +44,34 @@ def upscale(desk: PhaseDesk, facts: Facts) -> Result:
     if desk.spec.exists():
         given = has_stories(desk.spec.read_text("utf-8-sig"))
         return {"note": "spec.md has stories" if given else "spec.md was there", "criteria": []}
-    front, body = split_front_matter(
-        plain_lines(directive_of(desk.folder, desk.order.mission_context))
-    )
-    directive = body or front
+    front, directive = _parts(desk)
     desk.tell("upscaler makes spec.md of the directive")
-    judged = _ask(desk, directive, facts)
+    judged = _ask(desk, directive, facts, UPSCALER, lambda question: question)
     text = render_specification(directive, judged.answer, facts)
-    desk.write("spec.md", f"---\n{front}---\n\n{text}" if body and front else text)
+    desk.write("spec.md", front + text)
     criteria = [] if judged.answer is None else judged.answer.acceptance_criteria
     return {"note": judged.note, "criteria": [one.text for one in criteria]}
+
+
+def specify(desk: PhaseDesk, facts: Facts, member: Member) -> None:
+    """The same by a member of an intent's team, whose specification always has criteria.
+
+    Without an agent each sentence of the intent is one.
+    """
+    if read_real(desk.spec) is not None:
+        return
+    front, directive = _parts(desk)
+    desk.tell(f"{member.role}: spec.md")
+    judged = _ask(desk, directive, facts, member.role, member.dressed)
+    answer = judged.answer or specification_of(directive)
+    member.put("spec.md", front + render_specification(directive, answer, facts))
+
+
+def _parts(desk: PhaseDesk) -> tuple[str, str]:
+    """What the directive says of the whole plan, as front matter, and its words."""
+    text = plain_lines(directive_of(desk.folder, desk.order.mission_context))
+    front, body = split_front_matter(text)
+    return (f"---\n{front}---\n\n" if body and front else "", body or front)
 
 
 def directive_of(folder: Path, context: MissionContext) -> str:
@@ -64,16 +90,22 @@ def upscaler_values(context: MissionContext, directive: str, facts: Facts) -> di
     }
 
 
-def _ask(desk: PhaseDesk, directive: str, facts: Facts) -> Judged[SpecificationAnswer]:
+def _ask(
+    desk: PhaseDesk, directive: str, facts: Facts, role: str, dressed: Dress
+) -> Judged[SpecificationAnswer]:
     commit = desk.repository.git.find("HEAD^{commit}")
     if commit is None:
-        return Judged(None, "there is no commit that an upscaler could read")
+        return Judged(None, "there is no commit that an agent could read")
     sentences = sentences_of(directive)
+    values = upscaler_values(desk.order.mission_context, directive, facts)
+    decided = section_text(read_lifecycle(desk.folder).document or "", "Context")
+    if role != UPSCALER and decided:
+        values["mission"] += f"\n\nContext, as it was thought over:\n\n{quoted(decided)}"
     question = form_question(
-        UPSCALER,
+        role,
         "makes a specification of the directive",
-        upscaler_values(desk.order.mission_context, directive, facts),
+        values,
         SpecificationAnswer,
         lambda answer: check_kept(answer, sentences),
     )
-    return judge(reading_place(desk, commit), question, desk.tell, desk.cancel)
+    return judge(reading_place(desk, commit), dressed(question), desk.tell, desk.cancel)

@@ -101,6 +101,10 @@ class Mission(_Part):
     """The document that the directive was taken from, as it was named."""
     autonomy: Autonomy
     is_quick: bool = False
+    is_team: bool = False
+    """Whether a gated team takes it from wish to deed."""
+    may_destroy: bool = False
+    """Whether a person lets destructive actions begin without being asked."""
     triage: Triage
     status: MissionStatus = MissionStatus.INITIALIZED
     started_at: str

@@ -18,6 +18,7 @@ PERSONS: dict[str, tuple[str, ...]] = {
     "story": (),
     "stop": (),
     "quick": (),
+    "auto": (),
     "refine": (),
     "delegate": (),
     "budget": ("set", "reset", "unlimited"),

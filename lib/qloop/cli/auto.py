@@ -1,0 +1,27 @@
+"""`auto`: an intent from wish to deed, by its gated team."""
+
+from typing import Any
+
+import click
+
+from qloop.cli.mission import budget_option
+
+
+@click.command("auto")
+@click.argument("intent", metavar="INTENT")
+@budget_option
+@click.option(
+    "--skip-permissions",
+    is_flag=True,
+    help="Carry out destructive actions on an existing project without asking; that is logged.",
+)
+@click.option("--non-interactive", is_flag=True, help="Never ask; leave questions open.")
+def auto(intent: str, non_interactive: bool, **wishes: Any) -> int:
+    """Take INTENT from wish to deed: thought over, specified, planned, carried out, reviewed.
+
+    One team works on it, each member when the one before has handed on what it owes. Killed or
+    stopped, the same command goes on at the same stage.
+    """
+    from qloop.cli.autos import deliver
+
+    return deliver(intent, ask=not non_interactive, **wishes)

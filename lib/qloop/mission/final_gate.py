@@ -1,0 +1,132 @@
+"""The final gate of a gated team: what landed, the boxes, and a reviewer who made none of it.
+
+Errors: BadInput for a hand-off that is refused; those of the judge's talk.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from qloop.mission.action_plan import tick_done
+from qloop.mission.execution_end import ACCEPT, GO_ON, LOOK_AGAIN
+from qloop.mission.flow import ABANDON
+from qloop.mission.hand_off import Member, hand_over
+from qloop.mission.landed_judge import RECOGNIZER, Judge, judge_landed
+from qloop.mission.phase_desk import PhaseDesk, Result
+from qloop.plan.model import Plan, Status
+from qloop.run.readers import find_readers
+from qloop.state.insights import add_insight
+from qloop.state.journal import Event
+from qloop.state.lifecycle import Stage, read_lifecycle
+from qloop.state.phase_events import PhaseCheckpoint
+from qloop.state.sections import read_boxes, section_text
+
+REVIEWER = "reviewer"
+EXECUTOR = "executor"
+OPEN_BOXES = "open_boxes"
+WANTING = "review"
+MOST_TOLD = 5
+
+
+Passed = tuple[PhaseCheckpoint | None, Result | None]
+
+
+def judge_of(desk: PhaseDesk) -> str:
+    """The role that judges the whole."""
+    return REVIEWER if REVIEWER in desk.order.phase_config.agents else RECOGNIZER
+
+
+def judge_whole(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> Passed:
+    """What keeps a gated team's intent from its end, if anything does, and its reviewer's word.
+
+    Without a team a recognizer says its word, which keeps nothing.
+    """
+    if judge_of(desk) == REVIEWER:
+        return _pass_gate(desk, plan, events)
+    return None, judge_landed(desk, plan, events)
+
+
+def _pass_gate(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> Passed:
+    tick_done(desk.folder, [one.id for one in plan.stories if one.status is Status.PASSED])
+    left = [box.text for box in read_lifecycle(desk.folder).open_boxes]
+    if left:
+        told = "; ".join(left[:MOST_TOLD]) + ("; …" if len(left) > MOST_TOLD else "")
+        question = f"Open in checklist.md: {told}. Tick what is done, then go on?"
+        return desk.ask(OPEN_BOXES, question, (GO_ON, ABANDON)), None
+    number = desk.order.round + 1
+    desk.step(EXECUTOR, {"round": number}, lambda: _executed(desk, number))
+    found = _reviewed(desk, plan, events)
+    wanting = None if found is None else _wanting(desk, found)
+    if wanting is None or _is_accepted(desk):
+        return None, found
+    question = f"{wanting}. How to go on?"
+    asked = (LOOK_AGAIN, ACCEPT, ABANDON)
+    return desk.ask(WANTING, question, asked, gate=WANTING, round=_round(desk)), found
+
+
+def _wanting(desk: PhaseDesk, found: Result) -> str | None:
+    """Why the reviewer's word keeps the intent from its end; None where it does not.
+
+    Where nobody is set as a reviewer, commands alone are the evidence, and that is noted.
+    """
+    if found["passed"] is None and find_readers(REVIEWER, desk.config, desk.repository.root):
+        return f"Nobody could review it: {found['note']}"
+    if found["passed"] is None:
+        note = f"nobody reviewed the whole: {found['note']}; its commands are the evidence"
+        _note(desk, note, is_autonomous=True)
+    if found["passed"] is not False:
+        return None
+    return f"The reviewer finds it wanting: {'; '.join(found['issues'][:MOST_TOLD])}"
+
+
+def _reviewed(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> Result | None:
+    """The word of somebody who made none of it, asked afresh, with an account in the folder."""
+    said: list[Result | None] = []
+
+    def review(member: Member) -> None:
+        asked = Judge(REVIEWER, _criteria(desk), _round(desk), member.dressed)
+        said.append(judge_landed(desk, plan, events, asked))
+
+    hand_over(desk.folder, REVIEWER, _round(desk) + 1, review, _nothing)
+    return said[0]
+
+
+def _executed(desk: PhaseDesk, number: int) -> Result:
+    """The account of all that implemented: the wave loop did the work."""
+    return {**hand_over(desk.folder, EXECUTOR, number, _nothing, _nothing)}
+
+
+def _nothing(_: object) -> None:
+    return None
+
+
+def _criteria(desk: PhaseDesk) -> tuple[str, ...]:
+    """What the specification asks of the whole."""
+    section = section_text(read_lifecycle(desk.folder).spec or "", "Acceptance criteria") or ""
+    return tuple(box.text for box in read_boxes(section))
+
+
+def _context(desk: PhaseDesk) -> dict[str, Any]:
+    context = desk.order.checkpoint_context or {}
+    return context if context.get("gate") == WANTING else {}
+
+
+def _round(desk: PhaseDesk) -> int:
+    """How often a person had it looked at again."""
+    context, response = _context(desk), desk.order.user_response
+    is_again = bool(context) and response is not None and response.option == LOOK_AGAIN.id
+    return int(context.get("round", 0)) + is_again
+
+
+def _is_accepted(desk: PhaseDesk) -> bool:
+    response = desk.order.user_response
+    if not _context(desk) or response is None or response.option != ACCEPT.id:
+        return False
+    _note(desk, f"a person accepts what the reviewer finds wanting. {response.note}".strip())
+    return True
+
+
+def _note(desk: PhaseDesk, text: str, *, is_autonomous: bool = False) -> None:
+    if text not in (read_lifecycle(desk.folder).document or ""):
+        add_insight(
+            desk.folder, text, stage=Stage.EXEC, author="qloop", is_autonomous=is_autonomous
+        )

@@ -1,0 +1,109 @@
+"""The gated team of an intent, up to its plan: brainstorming, spec-specialist, planner, in turn.
+
+Each works only when the one before it has handed its deliverable on. What a person wrote is left
+as it is, and must pass the same gates.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from qloop.mission.action_plan import has_actions
+from qloop.mission.brainstorming import BRAINSTORMING, brainstorm
+from qloop.mission.destruction import find_destruction
+from qloop.mission.direct_plan import has_stories
+from qloop.mission.hand_off import Gate, Member, hand_over
+from qloop.mission.phase_desk import PhaseDesk, Result
+from qloop.mission.plan_making import plan_of_spec
+from qloop.mission.upscaling import specify
+from qloop.plan.action_text import render_action
+from qloop.plan.actions import parse_actions
+from qloop.plan.model import Json
+from qloop.state.codebase import Facts
+from qloop.state.lifecycle import ACTIONS, CHECKLIST, PLAN, Lifecycle
+from qloop.state.sections import section_text
+
+SPECIALIST = "spec-specialist"
+PLANNER = "planner"
+CARRIED = ("testCommand", "qualityCommands", "setupCommands", "copyFiles")
+"""What a plan says of the whole, which no action says."""
+
+
+def is_team(desk: PhaseDesk) -> bool:
+    """Whether the mission is that of a gated team."""
+    return BRAINSTORMING in desk.order.phase_config.agents
+
+
+def work_to_plan(desk: PhaseDesk, facts: Facts, wanted: Mapping[str, Any]) -> None:
+    """Have the team make all that EXECUTION needs; *wanted* tells which of its plans is due."""
+    number = int(wanted["number"])
+    _member(desk, BRAINSTORMING, 1, lambda member: brainstorm(desk, member, facts))
+    _member(desk, SPECIALIST, 1, lambda member: specify(desk, facts, member), _lacks_criteria)
+
+    def plan(member: Member) -> None:
+        if number > 1 or not has_actions(desk.folder):
+            _plan(desk, member, facts, str(wanted["note"]))
+
+    _member(desk, PLANNER, number, plan, _lacks_order)
+
+
+def _member(desk: PhaseDesk, role: str, number: int, work: Any, gate: Gate | None = None) -> Result:
+    """One of the team, once for each round of it."""
+    gate = gate or (lambda _: None)
+    return desk.step(
+        f"team {role}",
+        {"number": number},
+        lambda: {**hand_over(desk.folder, role, number, work, gate)},
+    )
+
+
+def _lacks_criteria(files: Lifecycle) -> str | None:
+    spec = files.spec or ""
+    if has_stories(spec) or section_text(spec, "Acceptance criteria"):
+        return None
+    return "spec.md has neither ## Acceptance criteria nor stories"
+
+
+def _lacks_order(files: Lifecycle) -> str | None:
+    parse_actions(files.actions)  # raises Faults, all of them
+    return None if files.boxes else "checklist.md has no box"
+
+
+def _plan(desk: PhaseDesk, member: Member, facts: Facts, note: str) -> None:
+    made, how = plan_of_spec(desk, facts, [], note, member.dressed)
+    desk.tell(f"planner: {how}")
+    stories = made["stories"]
+    numbers = {story["id"]: at for at, story in enumerate(stories, start=1)}
+    for path in (desk.folder / ACTIONS).glob("ACTION_*.md"):
+        path.unlink()  # of the plan before this one
+    member.put(PLAN, _render_plan(made, how, numbers))
+    for story in stories:
+        is_destructive = find_destruction(story) is not None
+        text = render_action(story, numbers, is_destructive=is_destructive)
+        member.put(f"{ACTIONS}/ACTION_{numbers[story['id']]}.md", text)
+    member.put(CHECKLIST, _render_checklist(stories, numbers))
+
+
+def _render_plan(made: Json, how: str, numbers: Mapping[str, int]) -> str:
+    """The plan to read; its front matter holds what is said of the whole."""
+    told = {key: made[key] for key in CARRIED if made.get(key)}
+    head = "".join(f"{key}: {json.dumps(value)}\n" for key, value in told.items())
+    front = f"---\n{head}---\n\n" if head else ""
+    rows = [
+        f"{numbers[story['id']]}. {story['id']}: {' '.join(story['title'].split())}"
+        + (f" (after {', '.join(story['dependsOn'])})" if story.get("dependsOn") else "")
+        for story in made["stories"]
+    ]
+    title = " ".join(str(made.get("project") or "Plan").split())
+    goal = f"**Goal:** what spec.md asks; {how}."
+    return f"{front}# {title}\n\n{goal}\n\n## Actions\n\n" + "\n".join(rows) + "\n"
+
+
+def _render_checklist(stories: list[Json], numbers: Mapping[str, int]) -> str:
+    boxes = [
+        f"- [ ] ACTION_{numbers[story['id']]}: {' '.join(story['title'].split())}"
+        for story in stories
+    ]
+    log = "| Date | Items completed | Notes |\n| --- | --- | --- |"
+    rest = f"\n\n## Completed\n\n## Session Log\n\n{log}\n"
+    return "# Checklist\n\n## In Progress\n\n" + "\n".join(boxes) + rest

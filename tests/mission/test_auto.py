@@ -1,0 +1,169 @@
+"""`qloop auto`: the gated team of an intent, from wish to deed, without agents and with them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loaded import Loaded
+from qloop.mission.destruction import destructive_stories, find_destruction
+from world import World, wait_until
+
+DOCUMENT = """\
+# Tea site
+
+## US-001: Page
+
+```sh run
+echo tea > tea.txt
+```
+
+## US-002: No old things
+
+**Depends on:** US-001
+
+```sh run
+rm -rf old && echo > clean.txt
+```
+"""
+WISH = "A file says tea. It stands in the root."
+IDEAS = {
+    "decisions": [{"text": "One file", "why": "two would differ"}],
+    "findings": [
+        {"text": "There is a README", "evidence": ["README.md:1"]},
+        {"text": "There is a cache", "evidence": ["cache.py:3"]},
+    ],
+}
+SPECIFICATION = {
+    "title": "Tea",
+    "problem": "No tea.",
+    "goals": [{"text": "Tea is said", "sentences": [1, 2]}],
+    "acceptanceCriteria": [{"text": "tea.txt says tea"}],
+}
+STORIES = [{"id": "US-001", "title": "Say tea", "verify": ["grep -q tea tea.txt"]}]
+MET = {"met": True, "evidence": ["tea.txt:1"]}
+REVIEW: dict[str, Any] = {
+    "verdict": "passed",
+    "criteria": [{"criterion": 1, **MET}, {"criterion": 2, **MET}],
+}
+FLAW = {"severity": "major", "text": "It is cold", "evidence": ["tea.txt:1"]}
+
+
+def make(world: World, text: str) -> Path:
+    """An intent's folder."""
+    (world.path.parent / "wish.md").write_text(text, encoding="utf-8")
+    made = world.qloop("intent", "new", "--from", str(world.path.parent / "wish.md"), "--json")
+    assert made.code == 0, made.err
+    return Path(json.loads(made.out)["folder"])
+
+
+def names(folder: Path) -> list[str]:
+    """Whose reports are kept, in their order."""
+    return [path.name[4:-3] for path in sorted((folder / "reports").iterdir())]
+
+
+def document(folder: Path) -> str:
+    """The intent's document."""
+    return (folder / f"{folder.name}.md").read_text("utf-8")
+
+
+def test_without_agents_the_gates_hold_the_same(tmp_path: Path, loaded: Loaded) -> None:
+    """What destroys waits for a person; then all lands, each with its account, and it is over."""
+    world = World(tmp_path, loaded)
+    world.configure()
+    (world.path / "qloop.toml").write_text('runner = "shell"\n')
+    world.repo.commit("old", {"old/a.py": "a = 1\n"})
+    folder = make(world, DOCUMENT)
+    stopped = world.qloop("auto", "1", "--non-interactive")
+
+    assert stopped.code == 3, stopped.err
+    assert "removes whole folders: rm -rf old" in stopped.out + stopped.err
+    assert names(folder) == ["brainstorming", "spec-specialist", "planner"]
+    assert "destructive: true" in (folder / "actions/ACTION_2.md").read_text("utf-8")
+    assert world.qloop("answer", "cp-1-1", "proceed").code == 0
+    ran = world.qloop("auto", "1")
+
+    assert ran.code == 0, ran.err
+    files = world.files("ql/1--tea-site")
+    assert (files["tea.txt"], "old/a.py" in files) == ("tea", False)
+    assert names(folder)[3:] == ["executor", "reviewer"]
+    assert "- [ ]" not in (folder / "checklist.md").read_text("utf-8")
+    assert "2 stories passed" in (folder / "outcome.md").read_text("utf-8")
+    assert "(autonomous): nobody reviewed the whole" in document(folder)
+    assert (folder / "savepoint.md").read_text("utf-8").splitlines()[-1].endswith("Done  delivered")
+    assert world.qloop("auto", "1").code == 65
+
+
+def test_each_hands_on_to_the_next(tmp_path: Path, loaded: Loaded) -> None:
+    """Agents are told where the intent stands; killed, it goes on; the reviewer ends it."""
+    world = World(tmp_path, loaded)
+    folder = make(world, WISH)
+    said: dict[str, list[Any]] = {
+        "brainstorming": [IDEAS],
+        "spec-specialist": [SPECIFICATION],
+        "planner": [{"stories": STORIES, "testCommand": "test -e README.md"}],
+        "reviewer": [{**REVIEW, "verdict": "failed", "issues": [FLAW]}, REVIEW],
+    }
+    script: dict[str, list[Any]] = {
+        role: [[["print", json.dumps(one)]] for one in all_] for role, all_ in said.items()
+    }
+    work = [[["write", "tea.txt", "tea\n"], ["commit", "tea"]]]
+    script["planner"].insert(0, [["touch", str(world.flags / "planning")], ["sleep", 60]])
+    world.script.write_text(json.dumps({**script, "US-001": work}), encoding="utf-8")
+    killed = world.start("auto", "1")
+    wait_until((world.flags / "planning").exists)
+    killed.kill()
+    killed.communicate()
+    stopped = world.qloop("auto", "1")
+
+    assert stopped.code == 3, stopped.err
+    assert "It is cold" in stopped.out + stopped.err
+    assert "There is a README (`README.md:1`)" in document(folder)
+    assert "There is a cache" not in document(folder)
+    assert "brainstorming (autonomous): One file: two would differ" in document(folder)
+    prompt = next(folder.glob("logs/planning/planner-*/*.prompt.md")).read_text("utf-8")
+    assert prompt.startswith("=== qloop preamble ===")
+    assert json.loads((folder / "quantum.json").read_text())["testCommand"] == "test -e README.md"
+    assert not (folder / "outcome.md").exists()
+    assert world.qloop("answer", "cp-1-1", "retry").code == 0
+    ran = world.qloop("auto", "1")
+
+    assert ran.code == 0, ran.err
+    assert "the reviewer finds that it does what was asked" in (folder / "outcome.md").read_text()
+    roles = {"brainstorming": 1, "spec-specialist": 1, "planner": 2, "reviewer": 2}
+    calls = {role: world.script.with_suffix(f".{role}").read_text().count("call") for role in roles}
+    assert calls == roles
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf build",
+        "rm --recursive build",
+        "find . -name '*.py' -delete",
+        'psql -c "DROP TABLE users"',
+        "git push --force origin main",
+        "git filter-branch -f HEAD",
+        "git reset --hard HEAD~3",
+    ],
+)
+def test_commands_that_destroy(command: str) -> None:
+    """They are known wherever in a story they stand."""
+    assert find_destruction({"verify": [f"true\n{command}"]})
+    assert find_destruction({"tasks": [{"run": [command]}]})
+
+
+def test_what_destroys_nothing() -> None:
+    """Nor does what only looks like it; what says so itself does."""
+    quiet = [
+        "rm a.txt",
+        "git push origin main",
+        "make format",
+        "grep -r rm .",
+        "echo dropped table",
+    ]
+    story = {"id": "A-1", "verify": quiet}
+
+    assert find_destruction(story) is None
+    assert destructive_stories([story], ["A-1"]) == {"A-1": "it says so itself"}
