@@ -1,12 +1,14 @@
 """What the mission commands do once their words are parsed."""
 
 import getpass
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 from qloop.mission import beginning, loop
 from qloop.mission.intent_end import Ending, end_intent
+from qloop.mission.mission_lock import take_mission_lock
 from qloop.mission.records import MissionRecords
 from qloop.plan.document import load_document
 from qloop.repo.checkout import Repository, find_repository
@@ -162,21 +164,36 @@ def answer_here(checkpoint_id: str, option: str, note: str) -> int:
     repository = find_repository(Path.cwd())
     check_outside(repository, "answer")
     records = _owner(repository, checkpoint_id)
-    found = next(one for one in records.read().checkpoints if one.id == checkpoint_id)
-    _check_option(found, option)
+    _check_option(records.read(), checkpoint_id, option)
     answer = Answer(option=option, note=note, by=getpass.getuser(), at=utc_now())
-    mission = records.change(lambda m: loop.answer_checkpoint(m, checkpoint_id, answer))
+    before: list[Mission] = []
+
+    def take(mission: Mission) -> Mission:
+        before[:] = [mission]
+        return loop.answer_checkpoint(mission, checkpoint_id, answer)
+
+    mission = records.change(take)
+    _check_option(before[0], checkpoint_id, option)
     console.say(f"{checkpoint_id} is answered: {option}")
-    if not mission.status.is_over:
+    if mission.status is MissionStatus.ABANDONED:
+        _end_abandoned(records, mission)
+    else:
         console.result(f"go on with: qloop mission resume {mission.id}")
     return 0
 
 
-def _check_option(found: Checkpoint, option: str) -> None:
+def _check_option(mission: Mission, checkpoint_id: str, option: str) -> None:
+    """Raise BadInput where the question waits for no answer, or has no such option."""
+    found = next(one for one in mission.checkpoints if one.id == checkpoint_id)
     if found.answer is not None:
         raise BadInput(
             f"{found.id} was answered already: {found.answer.option}, by {found.answer.by}",
             fix="look where the mission stands: qloop mission status",
+        )
+    if mission.status.is_over:
+        raise BadInput(
+            f"{found.id} waits no more: mission {mission.id} is {mission.status}",
+            fix="begin another: qloop mission new",
         )
     known = [one.id for one in found.options]
     if option not in known:
@@ -215,17 +232,32 @@ def abandon_here(intent: str | None) -> int:
     check_outside(repository, "mission abandon")
     records = find_records(repository, intent)
     mission = records.read()
-    process = parse_process_id(mission.process)
-    if process is not None and is_alive(process):
+    if _runs(mission):
         raise RepositoryBusy(
-            f"mission {mission.id} is being run by process {process.pid}",
-            fix="end that first, by Ctrl-C or TERM",
+            f"mission {mission.id} is being run by another process",
+            fix="end that first: qloop stop",
         )
-    found = load_intent(records.folder, mission.id, mission.slug)
-    for step in end_intent(Ending(records.private, found, Disposition.ABANDONED)):
-        console.say(step)
+    _end_abandoned(records, mission)
     console.say(f"mission {mission.id} is abandoned; what has landed stays")
     return 0
+
+
+def _runs(mission: Mission) -> bool:
+    process = parse_process_id(mission.process)
+    return process is not None and is_alive(process)
+
+
+def _end_abandoned(records: MissionRecords, mission: Mission) -> None:
+    """End the intent of an abandoned mission; one that is being run ends its own."""
+    if _runs(mission):
+        return
+    lock = take_mission_lock(records, console.say)
+    try:
+        found = load_intent(records.folder, mission.id, mission.slug)
+        for step in end_intent(Ending(records.private, found, Disposition.ABANDONED)):
+            console.say(step)
+    finally:
+        os.close(lock)
 
 
 def coordinate_here() -> int:

@@ -5,7 +5,6 @@ Errors: RepositoryBusy where another process runs the mission; those of its stat
 """
 
 import os
-import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from qloop.mission.budget import find_budget_question
 from qloop.mission.choosing import PhaseChoice, choose_phase
 from qloop.mission.direct_plan import ensure_direct_plan
 from qloop.mission.intent_end import Ending, check_not_over, end_intent
+from qloop.mission.mission_lock import end_dead_runs, take_mission_lock
 from qloop.mission.owning import STAGES, delegated, owning
 from qloop.mission.phase_call import PhaseCall
 from qloop.mission.phase_order import make_order
@@ -36,16 +36,14 @@ from qloop.state.mission_feed import append_feed
 from qloop.state.phase_events import PhaseEvent
 from qloop.state.phases import Autonomy, PhaseName, PhaseStatus
 from qloop.state.store import store_for
-from qloop.system.clock import utc_now
-from qloop.system.errors import Faults, InputMissing, QloopError, RepositoryBusy
-from qloop.system.files import Held, open_locked
-from qloop.system.identity import ProcessId, is_alive, parse_process_id, this_process
+from qloop.system.clock import monotonic_s, utc_now
+from qloop.system.errors import Faults, InputMissing, QloopError
+from qloop.system.identity import ProcessId, this_process
 from qloop.system.interrupts import Interrupts
 from qloop.system.tree import become_subreaper
 
-LOCK = "mission.lock"
-LOCK_WAIT_S = 60.0
-LOOK_EVERY_S = 0.1
+PAGES_EVERY_S = 1.0
+"""How often the pages are made anew while a coordinator talks."""
 
 Ask = Callable[[Checkpoint], Answer | None]
 
@@ -84,30 +82,6 @@ def _tell(folder: Path, say: Callable[[str], None], text: str) -> None:
     say(text)
 
 
-def take_mission_lock(records: MissionRecords, say: Callable[[str], None]) -> int:
-    """The lock of a mission, once the coordinators of a dead one are gone.
-
-    Raises RepositoryBusy where a living process runs it.
-    """
-    waited = 0.0
-    while True:
-        try:
-            return open_locked(records.folder / LOCK, wait=False)
-        except Held:
-            mission = records.read()
-        runs = parse_process_id(mission.process)
-        if (runs is not None and is_alive(runs)) or waited > LOCK_WAIT_S:
-            raise RepositoryBusy(
-                f"mission {mission.id} is being run by process {runs.pid if runs else '?'}",
-                where=str(records.folder),
-                fix="wait for it, or look at it: qloop mission status",
-            )
-        if not waited:
-            say("waiting for a phase coordinator that lost its mission to end")
-        time.sleep(LOOK_EVERY_S)
-        waited += LOOK_EVERY_S
-
-
 @dataclass(slots=True)
 class MissionLoop:
     """A mission at work."""
@@ -119,10 +93,12 @@ class MissionLoop:
     lock: int
     session: str
     """As whom it owns the intent."""
+    _pages_s: float = 0.0
+    """When the pages are due again, on the monotonic clock."""
 
     def run(self) -> Mission:
         """Step by step, until there is nothing that it may do."""
-        self._clear_dead()
+        end_dead_runs(self.records, self.records.read())
         own = this_process().to_json()
         self.records.change(lambda m: m.model_copy(update={"process": own, **_active(m)}))
         try:
@@ -135,13 +111,15 @@ class MissionLoop:
     def _step(self) -> bool:
         """Do what is due; False where the mission stands still or is over."""
         mission = self.records.read()
+        if mission.status is MissionStatus.ABANDONED:
+            self._end_intent(mission, Disposition.ABANDONED)
         if mission.status.is_over or self.interrupts.count:
             return False
         match flow.next_step(mission):
             case flow.Ask(checkpoint):
                 return self._ask(checkpoint)
             case flow.Finish():
-                self._end_intent(mission)
+                self._end_intent(mission, Disposition.DELIVERED)
                 self.records.change(_finish)
                 return False
             case flow.Start(phase):
@@ -195,6 +173,7 @@ class MissionLoop:
             self.records.folder / "logs" / f"{phase.lower()}-{spawns:03d}.log",
             self._say_below,
             self.interrupts,
+            partial(self._end_below, run_id),
         )
 
         run = mission.phase(phase)
@@ -217,15 +196,12 @@ class MissionLoop:
         with delegated(self.records.folder, self.session, started.spawn_id or run_id, phase) as end:
             event, seconds = call.run(note)
             end(event)
-        self._end_leftovers(run_id)
         return event, seconds
 
-    def _end_intent(self, mission: Mission) -> None:
+    def _end_intent(self, mission: Mission, how: Disposition) -> None:
         intent = load_intent(self.records.folder, mission.id, mission.slug)
-        note = mission.phase(PhaseName.EXECUTION).note
-        ending = Ending(
-            self.records.private, intent, Disposition.DELIVERED, note, session=self.session
-        )
+        note = mission.phase(PhaseName.EXECUTION).note if how is Disposition.DELIVERED else ""
+        ending = Ending(self.records.private, intent, how, note, session=self.session)
         try:
             self._tick_boxes()
             for step in end_intent(ending):
@@ -254,26 +230,24 @@ class MissionLoop:
 
     def _say_below(self, text: str) -> None:
         self.person.say(f"  {text}")
-        self.records.render(self.records.read())
+        if monotonic_s() >= self._pages_s:
+            self.records.render(self.records.read())
+            self._pages_s = monotonic_s() + PAGES_EVERY_S
 
     def _tell_end(self, phase: PhaseName) -> None:
         run = self.records.read().phase(phase)
         self.person.say(f"{phase} {run.status}: {run.note}")
 
-    def _end_leftovers(self, run_id: str) -> None:
-        """A coordinator that died may have left agents at work."""
-        end_processes(Journal(self.records.journal, run_id), run_id)
-
-    def _clear_dead(self) -> None:
-        for run in self.records.read().phases:
-            if run.status is PhaseStatus.IN_PROGRESS and run.run_ids:
-                self._end_leftovers(run.run_ids[-1])
+    def _end_below(self, run_id: str, pid: int) -> None:
+        """A coordinator is over, and all that it started with it."""
+        journal = Journal(self.records.journal, run_id)
+        end_processes(journal, run_id, roots=(pid,), orphans=True)
 
 
 def answer_checkpoint(mission: Mission, checkpoint_id: str, answer: Answer) -> Mission:
-    """The mission with a question answered, once."""
+    """The mission with a question answered, once; one that is over stays so."""
     found = next((one for one in mission.checkpoints if one.id == checkpoint_id), None)
-    if found is None or found.answer is not None:
+    if found is None or found.answer is not None or mission.status.is_over:
         return mission
     return flow.take_answer(mission, found, answer)
 

@@ -136,10 +136,32 @@ class PhaseDesk:
 
     def _done(self) -> dict[str, Any]:
         data = read_optional(self._steps_file)
-        if data is None:
-            return {}
+        return {} if data is None else read_steps(data, self.order.round)
+
+
+def read_steps(data: bytes, round_number: int) -> dict[str, Any]:
+    """The steps that a file of them has of a round; none where it is not as it was written.
+
+    A step that is done once more costs less than a phase that can never be done again.
+    """
+    try:
         found = json.loads(data)
-        return dict(found["steps"]) if found["round"] == self.order.round else {}
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict) or found.get("round") != round_number:
+        return {}
+    steps = found.get("steps")
+    if not isinstance(steps, dict) or not all(map(_is_step, steps.values())):
+        return {}
+    return dict(steps)
+
+
+def _is_step(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("about"), str)
+        and isinstance(value.get("result"), dict)
+    )
 
 
 def _entry(key: str, result: Result) -> dict[str, Any]:

@@ -69,17 +69,25 @@ def take_lock(repository: Repository, journal: Journal, cancel: Cancel) -> int:
         time.sleep(LOOK_EVERY_S)
 
 
-def end_processes(journal: Journal, run_id: str, folders: tuple[Path, ...] = ()) -> None:
+def end_processes(
+    journal: Journal,
+    run_id: str,
+    folders: tuple[Path, ...] = (),
+    *,
+    roots: tuple[int, ...] = (),
+    orphans: bool = False,
+) -> None:
     """End a dead run's coordinators and agents, and journal what could not be ended.
 
-    *folders* are those that only its agents work in.
+    *folders* are those that only its agents work in, *roots* processes of it that the journal
+    does not name; *orphans* as `end_tree` has it.
     """
     recorded = (
         parse_process_id(event.data.get("process") or {}) for event in journal.events(run_id)
     )
-    roots = [one.pid for one in recorded if one is not None and is_alive(one)]
+    known = [one.pid for one in recorded if one is not None and is_alive(one)]
     marks = Marks(env=(f"QLOOP_RUN={run_id}",), folders=folders)
-    for left in end_tree(roots, marks, grace_s=ORPHAN_GRACE_S):
+    for left in end_tree((*known, *roots), marks, grace_s=ORPHAN_GRACE_S, orphans=orphans):
         text = f"process {left.pid} of {run_id} could not be ended"
         journal.append(EventKind.STATE_REPAIRED, text=text)
 

@@ -141,7 +141,9 @@ class Mission(_Part):
 
     @property
     def open_checkpoint(self) -> Checkpoint | None:
-        """The question that waits."""
+        """The question that waits; nothing does once the mission is over."""
+        if self.status.is_over:
+            return None
         return next((one for one in self.checkpoints if one.answer is None), None)
 
     @property

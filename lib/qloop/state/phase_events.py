@@ -8,11 +8,14 @@ import json
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from qloop.state.phases import PhaseName, Warmth
 
 ACTIVITY = "activity"
+OUTER_LEVELS = 20
+"""More than the levels of what an event's parts are ever put into."""
 
 Text = Annotated[str, Field(min_length=1)]
 
@@ -26,6 +29,17 @@ class Option(_Said):
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
     description: Text
+
+
+def _each_once(options: tuple[Option, ...]) -> tuple[Option, ...]:
+    ids = [option.id for option in options]
+    twice = next((one for one in ids if ids.count(one) > 1), None)
+    if twice is not None:
+        raise ValueError(f"two options are called {twice!r}")
+    return options
+
+
+Options = Annotated[tuple[Option, ...], AfterValidator(_each_once)]
 
 
 class Output(_Said):
@@ -72,7 +86,7 @@ class PhaseCheckpoint(_Said):
     phase_id: PhaseName
     checkpoint_type: Text
     question: Text
-    options: Annotated[tuple[Option, ...], Field(min_length=1)]
+    options: Annotated[Options, Field(min_length=1)]
     context: dict[str, Any] = {}
     resume_with: Literal["user_choice"] = "user_choice"
 
@@ -85,7 +99,7 @@ class PhaseFailure(_Said):
     failure_type: Text
     reason: Text
     partial_work: PartialWork = PartialWork()
-    recovery_options: tuple[Option, ...] = ()
+    recovery_options: Options = ()
 
 
 PhaseEvent = PhaseComplete | PhaseCheckpoint | PhaseFailure
@@ -138,6 +152,10 @@ def _read_event(phase: PhaseName, line: str) -> PhaseEvent:
         return _failure(
             phase, "malformed_event", f"what its coordinator said is no event: {_short(line)}"
         )
+    if not _is_storable(found):
+        what = "its coordinator's event has what cannot be written down"
+        told = "numbers that are not finite, half a character, or values nested too deeply"
+        return _failure(phase, "malformed_event", f"{what}: {told}")
     try:
         event = _EVENT.validate_python(found, strict=False)
     except ValidationError as exc:
@@ -151,8 +169,18 @@ def _read_event(phase: PhaseName, line: str) -> PhaseEvent:
 def _parse(line: str) -> Any:
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
+
+
+def _is_storable(found: dict[str, Any]) -> bool:
+    """Whether a state that holds it can be written, and read again."""
+    try:
+        text = json.dumps(found, allow_nan=False, ensure_ascii=False)
+        from_json(("[" * OUTER_LEVELS + text + "]" * OUTER_LEVELS).encode())
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _fault(error: ValidationError) -> str:

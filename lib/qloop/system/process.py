@@ -152,6 +152,12 @@ def kill(pid: int) -> None:
         wait_status(pid)
 
 
+def send_signal(pid: int, signum: int, *, to_group: bool = False) -> None:
+    """Signal a child that `start` started and nobody has reaped yet, or all of its group."""
+    with contextlib.suppress(ProcessLookupError):
+        (os.killpg if to_group else os.kill)(pid, signum)
+
+
 def own_children() -> frozenset[int]:
     """The pids of the children that `run` and `start` started and that are not reaped yet."""
     with _starting:

@@ -70,7 +70,7 @@ def _answered_line(one: Checkpoint) -> str:
     if one.answer is None:
         return ""
     said = f"**{one.answer.option}**, {one.answer.by}, {one.answer.at}"
-    note = f": {one.answer.note}" if one.answer.note else ""
+    note = f": {' '.join(one.answer.note.split())}" if one.answer.note.strip() else ""
     return f"- {one.id} ({one.phase}): {one.question} — {said}{note}"
 
 
