@@ -27,8 +27,15 @@ def deliver(word: str, *, ask: bool, limit_usd: float | None, skip_permissions: 
     check_outside(repository, "auto")
     config = load_config(repository.root)
     intent = find_intent(intents_folder(repository.root, config.intents_root), word)
+    return take_along(repository, intent, ask=ask, limit_usd=limit_usd, may=skip_permissions)
+
+
+def take_along(
+    repository: Repository, intent: Intent, *, ask: bool, limit_usd: float | None, may: bool
+) -> int:
+    """One intent of a repository, as far as it goes; *may* lets it destroy without asking."""
     check_not_over(intent.folder)
-    records = _records(repository, intent, limit_usd, may_destroy=skip_permissions)
+    records = _records(repository, intent, limit_usd, may_destroy=may)
     if records.read().status is MissionStatus.COMPLETED:
         return _end(records, intent)
     code = run_records(repository, records, ask=ask)

@@ -53,6 +53,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("auto", "qloop.cli.auto", "Take an intent from wish to deed, by a team."),
             Entry("intent", "qloop.cli.intent", "Make, list, show, group or end intents."),
             Entry("project", "qloop.cli.project", "Register, list or drop projects."),
+            Entry("main", "qloop.cli.everything", "Work on all projects, round after round."),
             Entry("debug", "qloop.cli.mission", "Look into a story's last failure."),
             Entry("answer", "qloop.cli.mission", "Answer a question that a mission waits for."),
             Entry(

@@ -32,6 +32,11 @@ def intent() -> None:
     "--after", "chain", multiple=True, metavar="INTENT", help="An intent that it follows from."
 )
 @click.option("--later", is_flag=True, help="It is not wanted yet: it goes under Future.")
+@click.option(
+    "--project",
+    metavar="NAME",
+    help="Keep it in your own folder, for a registered project: `qloop main` brings it there.",
+)
 @json_option
 def new(text: str | None, source: Path | None, **wishes: Any) -> int:
     """Make an intent of TEXT or of a document, and print its folder."""

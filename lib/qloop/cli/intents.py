@@ -5,6 +5,7 @@ from pathlib import Path
 
 from qloop.agents.roles import role_names
 from qloop.cli.accounting import read_words
+from qloop.mission.hub import hub_folder
 from qloop.mission.intent_end import Ending, end_intent
 from qloop.mission.stage_gate import Write, find_gaps, judge_write
 from qloop.mission.standing import read_standing
@@ -27,6 +28,7 @@ from qloop.state.intents import (
     read_index,
 )
 from qloop.state.lifecycle import Disposition, document_of, lifecycle_of
+from qloop.state.projects import find_project
 from qloop.state.savepoints import read_ledger, rebuild_ledger
 from qloop.system.errors import UsageWrong
 from qloop.ui import console
@@ -42,23 +44,25 @@ def make_intent(
     tags: tuple[str, ...],
     chain: tuple[str, ...],
     later: bool,
+    project: str | None,
     as_json: bool,
 ) -> int:
     """Make an intent, and print its folder."""
-    repository = find_repository(Path.cwd())
+    repository = find_repository(Path.cwd() if project is None else find_project(project).path)
     check_outside(repository, "intent new")
     words = (text or "") if source is None else read_text(source)
-    root = _root(repository)
+    root = _root(repository) if project is None else hub_folder()
     before = [find_intent(root, word).id for word in chain]
-    ensure_excluded(repository, repository.root / "quantum.json")
-    exclude_intents(repository, root)
+    if project is None:
+        ensure_excluded(repository, repository.root / "quantum.json")
+        exclude_intents(repository, root)
     made = create_intent(
         root,
         words,
         author=read_settings(repository).name,
         sources=() if source is None else (path_in_plan(source, repository.root),),
         chain=before,
-        tags=tags,
+        tags=tags if project is None else (*tags, f"project-{project}"),
     )
     if later:
         change_index(root, lambda index: placed(index, made, Group.FUTURE))

@@ -38,7 +38,7 @@ def coordinate_phase(repository: Repository, orders: IO[str], events: IO[str]) -
     become_subreaper()
     order = PhaseOrder.model_validate_json(orders.readline())
     interrupts = Interrupts()
-    _end_with(orders)
+    end_with(orders)
     os.environ["QLOOP_RUN"] = order.run_id
     desk = PhaseDesk(
         order=order,
@@ -71,7 +71,7 @@ def _kind(error: QloopError) -> str:
     return "".join(f"_{one.lower()}" if one.isupper() else one for one in name).lstrip("_")
 
 
-def _end_with(orders: IO[str]) -> None:
+def end_with(orders: IO[str]) -> None:
     """Ask this process to end when the mission that holds the other end is gone."""
 
     def watch() -> None:

@@ -61,6 +61,16 @@ def read_projects(file: Path) -> list[Project]:
     return parse_projects(_read(file), file)
 
 
+def find_project(name: str) -> Project:
+    """A registered project by its name. Raises InputMissing, which names those that there are."""
+    file = projects_file()
+    known = read_projects(file)
+    found = next((one for one in known if one.name == name), None)
+    if found is None:
+        raise InputMissing(f"there is no project {name!r}", where=str(file), fix=_advice(known))
+    return found
+
+
 def parse_projects(text: str, file: Path) -> list[Project]:
     """The projects of a file's text. Raises BadInput, which names the first fault."""
     front = parse_front_matter(text)

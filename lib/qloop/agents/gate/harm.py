@@ -19,6 +19,7 @@ PERSONS: dict[str, tuple[str, ...]] = {
     "stop": (),
     "quick": (),
     "auto": (),
+    "main": (),
     "refine": (),
     "delegate": (),
     "budget": ("set", "reset", "unlimited"),
