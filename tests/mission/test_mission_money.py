@@ -6,6 +6,10 @@ from typing import Any
 
 import pytest
 
+from qloop.cli.mission_budget import begun_anew
+from qloop.mission.budget import find_budget_question
+from qloop.state.mission import Mission, Triage
+from qloop.state.phases import Autonomy, PhaseName
 from world import World
 
 COSTLY = """#!/bin/sh
@@ -73,3 +77,28 @@ def test_a_limit_without_a_mission_names_the_limits_of_a_run(world: World) -> No
 
     assert ran.code == 66
     assert "--budget" in ran.err
+
+
+def test_a_budget_that_begins_anew_is_warned_and_asked_of_anew() -> None:
+    """What was confirmed of the old one does not hold for the new one."""
+    one = Mission(
+        id=1,
+        slug="tea",
+        directive="tea",
+        autonomy=Autonomy.GUIDED,
+        triage=Triage(complexity="SIMPLE"),
+        started_at="2026-01-02T03:04:05.000Z",
+        updated_at="2026-01-02T03:04:05.000Z",
+        limit_usd=0.002,
+        warned=True,
+        confirmed_usd=0.002,
+    )
+    assert find_budget_question(one, PhaseName.EXECUTION, 0.0019) is None
+
+    one = begun_anew(one, 0.0019)
+
+    assert one.written_off_usd == 0.0019
+    asked = find_budget_question(one, PhaseName.EXECUTION, 0.0019)
+    assert asked is not None
+    assert asked.options
+    assert asked.text.startswith("$0.0019 of the mission's $0.0020 are spent")

@@ -5,6 +5,9 @@ from pathlib import Path
 from qloop.cli.missions import find_records
 from qloop.repo.checkout import find_repository
 from qloop.run.inside import check_outside
+from qloop.state.budget import render_usd
+from qloop.state.mission import Mission
+from qloop.state.spending import to_micros
 from qloop.system.errors import InputMissing
 from qloop.ui import console
 
@@ -19,8 +22,8 @@ def change_limit(intent: str | None, usd: float | None) -> int:
     update = {"limit_usd": usd, "warned": False}
     mission = records.change(lambda m: m.model_copy(update=update))
     spent = records.spent_usd(mission)
-    limit = "has no limit any more" if usd is None else f"may cost ${usd:.2f}"
-    console.say(f"mission {mission.id} {limit}; ${spent:.2f} are spent")
+    limit = "has no limit any more" if usd is None else f"may cost {_dollars(usd)}"
+    console.say(f"mission {mission.id} {limit}; {_dollars(spent)} are spent")
     return 0
 
 
@@ -32,10 +35,18 @@ def reset_spending(intent: str | None) -> int:
     spent = records.spent_usd(records.read())
     if not spent:
         raise InputMissing("nothing is spent that could be reset", where=str(records.folder))
-    mission = records.change(
-        lambda m: m.model_copy(
-            update={"written_off_usd": m.written_off_usd + spent, "warned": False}
-        )
-    )
-    console.say(f"mission {mission.id} begins at nothing again; ${spent:.2f} are written off")
+    mission = records.change(lambda m: begun_anew(m, records.spent_usd(m)))
+    told = f"{_dollars(spent)} are written off"
+    console.say(f"mission {mission.id} begins at nothing again; {told}")
     return 0
+
+
+def begun_anew(mission: Mission, spent_usd: float) -> Mission:
+    """The mission whose budget begins at nothing: warning and question are due again as well."""
+    written_off = mission.written_off_usd + spent_usd
+    update = {"written_off_usd": written_off, "warned": False, "confirmed_usd": None}
+    return mission.model_copy(update=update)
+
+
+def _dollars(usd: float) -> str:
+    return render_usd(to_micros(usd))

@@ -6,9 +6,11 @@ Units: United States dollars.
 from dataclasses import dataclass
 
 from qloop.mission import flow
+from qloop.state.budget import render_usd
 from qloop.state.mission import Mission
 from qloop.state.phase_events import Option
 from qloop.state.phases import Autonomy, PhaseName
+from qloop.state.spending import to_micros
 from qloop.ui.mission_pages import CONFIRM_AT, WARN_AT
 
 GO_ON = Option(id="go-on", description="go on, up to the limit as it stands then")
@@ -42,7 +44,8 @@ def find_budget_question(mission: Mission, phase: PhaseName, spent_usd: float) -
     limit = mission.limit_usd
     if limit is None:
         return None
-    spent = f"${spent_usd:.2f} of the mission's ${limit:.2f} are spent"
+    amounts = [render_usd(to_micros(usd)) for usd in (spent_usd, limit)]
+    spent = f"{amounts[0]} of the mission's {amounts[1]} are spent"
     if spent_usd >= limit:
         text = f"{spent}; raise the limit (`qloop budget set USD`), then go on?"
         return BudgetWord(phase, text, (GO_ON, flow.ABANDON))
