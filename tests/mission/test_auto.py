@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from loaded import Loaded
+from qloop.mission.beginning import as_team
 from qloop.mission.destruction import destructive_stories, find_destruction
+from qloop.mission.specification import check_kept, sentences_of, specification_of
+from qloop.state.mission import Mission, PhaseRun, Triage
+from qloop.state.phases import Autonomy, PhaseName, PhaseStatus
+from qloop.system.errors import RepositoryBusy
+from qloop.system.identity import this_process
 from world import World, wait_until
 
 DOCUMENT = """\
@@ -134,6 +140,36 @@ def test_each_hands_on_to_the_next(tmp_path: Path, loaded: Loaded) -> None:
     roles = {"brainstorming": 1, "spec-specialist": 1, "planner": 2, "reviewer": 2}
     calls = {role: world.script.with_suffix(f".{role}").read_text().count("call") for role in roles}
     assert calls == roles
+
+
+def test_without_an_agent_each_sentence_is_to_hold() -> None:
+    """What nobody specified is asked by its own words, and has criteria."""
+    answer = specification_of(WISH)
+
+    assert [one.text for one in answer.acceptance_criteria] == [
+        "A file says tea.",
+        "It stands in the root.",
+    ]
+    assert check_kept(answer, sentences_of(WISH)) is answer
+    assert specification_of("- x").acceptance_criteria[0].sentences == [1]
+
+
+def test_a_mission_that_has_planned_goes_on_without_a_team() -> None:
+    """One that has not becomes a team's; one that is being run is left alone."""
+    triage = Triage(complexity="SIMPLE")
+    told: dict[str, Any] = {"slug": "tea", "directive": "tea", "started_at": "", "updated_at": ""}
+    fresh = Mission(id=1, autonomy=Autonomy.GUIDED, triage=triage, **told)
+    planned = fresh.with_phase(
+        PhaseRun(phase=PhaseName.PLANNING, status=PhaseStatus.COMPLETE, spawns=1)
+    )
+    living = fresh.model_copy(update={"process": this_process().to_json()})
+    team = as_team(fresh, 2.0, may_destroy=True)
+
+    assert (team.is_team, team.limit_usd, team.may_destroy) == (True, 2.0, True)
+    assert as_team(team, None, may_destroy=False) is team
+    assert as_team(planned, None, may_destroy=False) is planned
+    with pytest.raises(RepositoryBusy):
+        as_team(living, None, may_destroy=False)
 
 
 @pytest.mark.parametrize(

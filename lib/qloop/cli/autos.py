@@ -14,7 +14,7 @@ from qloop.state.intent import Intent
 from qloop.state.intent_index import parse_index
 from qloop.state.intents import find_intent, intents_folder, read_index
 from qloop.state.lifecycle import Disposition
-from qloop.state.mission import Mission, MissionStatus
+from qloop.state.mission import MissionStatus
 from qloop.state.mission_store import STATE
 from qloop.state.phases import Autonomy
 from qloop.system.errors import PersonNeeded
@@ -56,14 +56,7 @@ def _records(
         return beginning.begin(repository, config, directive, wishes, triage)[0]
     records = MissionRecords(private_folder(repository), intent.folder)
 
-    def taken_up(mission: Mission) -> Mission:
-        if mission.is_team and limit_usd is None and not may_destroy:
-            return mission
-        limit = mission.limit_usd if limit_usd is None else limit_usd
-        may = mission.may_destroy or may_destroy
-        return mission.model_copy(update={"is_team": True, "limit_usd": limit, "may_destroy": may})
-
-    records.change(taken_up)
+    records.change(lambda mission: beginning.as_team(mission, limit_usd, may_destroy=may_destroy))
     return records
 
 

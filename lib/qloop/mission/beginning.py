@@ -23,11 +23,12 @@ from qloop.state.intents import change_index, create_intent, find_intent, intent
 from qloop.state.lifecycle import lifecycle_of
 from qloop.state.mission import Mission, Triage
 from qloop.state.mission_store import STATE
-from qloop.state.phases import Autonomy, PhaseName
+from qloop.state.phases import Autonomy, PhaseName, PhaseStatus
 from qloop.state.sections import section_text
 from qloop.system.clock import utc_now
-from qloop.system.errors import BadInput, UsageWrong
+from qloop.system.errors import BadInput, RepositoryBusy, UsageWrong
 from qloop.system.files import write_atomic
+from qloop.system.identity import is_alive, parse_process_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,26 @@ def directive_of(repository: Repository, config: Config, word: str) -> Directive
 def triage_of(repository: Repository, directive: Directive) -> Triage:
     """How large it looks."""
     return size_up(directive.text, read_code(repository), is_document=_is_document(directive))
+
+
+def as_team(mission: Mission, limit_usd: float | None, *, may_destroy: bool) -> Mission:
+    """A mission that a gated team goes on with; what was planned before goes on without one.
+
+    Raises RepositoryBusy while it is being run.
+    """
+    process = parse_process_id(mission.process)
+    if process is not None and is_alive(process):
+        raise RepositoryBusy(
+            f"mission {mission.id} is being run by process {process.pid}",
+            fix="wait for it, or look at it: qloop mission status",
+        )
+    is_team = mission.is_team or mission.phase(PhaseName.PLANNING).status is PhaseStatus.PENDING
+    wished = {
+        "is_team": is_team,
+        "limit_usd": mission.limit_usd if limit_usd is None else limit_usd,
+        "may_destroy": mission.may_destroy or may_destroy,
+    }
+    return mission if wished.items() <= dict(mission).items() else mission.model_copy(update=wished)
 
 
 def begin(

@@ -18,6 +18,7 @@ from qloop.state.lifecycle import Stage, document_of, read_lifecycle
 from qloop.state.sections import section_text, with_lines
 from qloop.system.errors import InputMissing
 from qloop.ui.recon_pages import recon_lines
+from qloop.ui.report_markdown import fenced
 
 BRAINSTORMING = "brainstorming"
 
@@ -60,7 +61,7 @@ def _ask(desk: PhaseDesk, member: Member, facts: Facts) -> Judged[IdeasAnswer]:
 
 def _context(desk: PhaseDesk, judged: Judged[IdeasAnswer], facts: Facts) -> list[str]:
     said = judged.answer
-    lines = [*recon_lines(facts), "", "### Decisions", ""]
+    lines = [*fenced("\n".join(recon_lines(facts)))[1:], "### Decisions", ""]
     lines += [f"- {one}" for one in _decisions(judged)]
     if said is None:
         return lines

@@ -66,12 +66,14 @@ def render_specification(directive: str, answer: SpecificationAnswer | None, fac
 def specification_of(directive: str) -> SpecificationAnswer:
     """The specification that a directive is by its own words: each sentence is to hold."""
     sentences = sentences_of(directive) or (directive.strip() or title_of(directive),)
-    points = [Point(text=text, sentences=[at]) for at, text in enumerate(sentences, start=1)]
-    return SpecificationAnswer(
-        title=title_of(directive) or "Intent",
-        problem="What the directive asks is not there yet.",
-        goals=points,
-        acceptance_criteria=points,
+    points = [{"text": text, "sentences": [at]} for at, text in enumerate(sentences, start=1)]
+    return SpecificationAnswer.model_validate(
+        {
+            "title": title_of(directive) or "Intent",
+            "problem": "What the directive asks is not there yet.",
+            "goals": points,
+            "acceptanceCriteria": points,
+        }
     )
 
 
