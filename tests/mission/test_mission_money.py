@@ -61,6 +61,14 @@ def test_a_quick_mission_is_one_story_and_its_cost_is_the_missions(world: World)
     assert world.qloop("budget", "set", "0").code == 64
 
 
+def test_a_mission_without_a_plan_yet_has_its_money_all_the_same(world: World) -> None:
+    """There is nothing else to tell, and nothing to miss."""
+    assert world.qloop("mission", "new", "Make tea", "--budget", "4").code == 0
+
+    assert money(world) == {"id": 1, "limitUsd": 4.0, "spentUsd": 0.0}
+    assert "mission 1: $0.00 of $4.00" in world.qloop("budget").out
+
+
 def test_nothing_is_estimated_for_what_is_done_and_a_mean_for_what_is_left(world: World) -> None:
     """An estimate names each story that is left, its runner, and whether the cost is known."""
     world.plan({"id": "US-001"}, {"id": "US-002", "status": "passed"}, {"id": "US-003"})

@@ -11,28 +11,34 @@ from qloop.state.active import find_active
 from qloop.state.budget import Limits
 from qloop.state.spending import Book
 from qloop.ui import console
-from qloop.ui.costs import build_budget, show_budget, show_estimates
+from qloop.ui.costs import BudgetView, build_budget, show_budget, show_estimates
 from qloop.ui.history import events_of_plan
 
 
 def show_budget_here(quantum: Path | None, *, as_json: bool) -> int:
     """What the plan's agents cost so far."""
     place = find_place(quantum)
-    plan = read_plan(place.state_file)
-    root = place.repository.root if place.repository is not None else place.state_file.parent
-    limits = load_config(root).limits
-    events = events_of_plan(plan, place.events(), this_moment())
-    view = build_budget(plan, events, Limits(limits.budget_usd, limits.story_budget_usd))
     mission = _mission_money(place)
+    is_planned = mission is None or quantum is not None or place.state_file.exists()
+    view = _plan_money(place) if is_planned else None
     if as_json:
-        console.print_json({**view.to_json(), "mission": mission})
+        console.print_json({**(view.to_json() if view is not None else {}), "mission": mission})
         return 0
-    show_budget(view)
+    if view is not None:
+        show_budget(view)
     if mission is not None:
         limit = "no limit" if mission["limitUsd"] is None else f"of ${mission['limitUsd']:.2f}"
         console.result("")
         console.result(f"mission {mission['id']}: ${mission['spentUsd']:.2f} {limit}")
     return 0
+
+
+def _plan_money(place: Place) -> BudgetView:
+    plan = read_plan(place.state_file)
+    root = place.repository.root if place.repository is not None else place.state_file.parent
+    limits = load_config(root).limits
+    events = events_of_plan(plan, place.events(), this_moment())
+    return build_budget(plan, events, Limits(limits.budget_usd, limits.story_budget_usd))
 
 
 def _mission_money(place: Place) -> dict[str, Any] | None:
