@@ -1,6 +1,7 @@
 """One run holds a repository, whoever asks and from where; what was superseded moves nothing."""
 
 import json
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -18,7 +19,7 @@ from victims import (
     kill,
     send,
 )
-from world import Ran, World, wait_until
+from world import QLOOP, Ran, World, wait_until
 
 COMPLETE = "<quantum>COMPLETE</quantum>"
 
@@ -374,3 +375,30 @@ def test_a_deleted_lock_file_lets_nobody_in(world: World) -> None:
     assert second.code == 75
     assert str(first.pid) in second.err
     assert first.returncode == 0, err
+
+
+@pytest.mark.parametrize("command", ["coordinator", "recognizer", "phase"])
+@pytest.mark.parametrize("said", ["", '{"wave": "wave-1", '])
+def test_one_whose_starter_died_before_its_order_ends_quietly(
+    world: World, command: str, said: str
+) -> None:
+    """Nothing was asked of it, or half of that: no report of a bug, and nothing is done."""
+    read, write = os.pipe()
+    words = {
+        "coordinator": ["--wave", "wave-1", "--stories", "A-1", "--reports", str(write)],
+        "recognizer": ["--wave", "wave-1", "--reports", str(write)],
+        "phase": ["RECON", "--intent", str(world.path)],
+    }
+    done = subprocess.run(
+        [*QLOOP, command, *words[command]],
+        cwd=world.path,
+        input=said,
+        pass_fds=[write],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    os.close(read)
+    os.close(write)
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

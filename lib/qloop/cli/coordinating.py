@@ -15,6 +15,8 @@ from qloop.system.tree import become_subreaper
 from qloop.ui import console
 
 STANDARD_OUTPUT = 1
+NO_ORDER = 130
+"""The exit code where the driver was gone before it had said what to do."""
 
 
 def coordinate(
@@ -29,7 +31,10 @@ def coordinate(
     interrupts = Interrupts()
     if reports is not None:
         stream = control.report_stream(reports)
-        order = WaveOrder.model_validate_json(sys.stdin.readline())
+        line = control.read_order(sys.stdin)
+        if line is None:
+            return NO_ORDER
+        order = WaveOrder.model_validate_json(line)
         signal = coordinator.serve(order, sys.stdin, stream, interrupts.cancel)
         return say(signal, _say)
 
@@ -46,7 +51,10 @@ def recognize(reports: int) -> int:
     become_subreaper()
     interrupts = Interrupts()
     stream = control.report_stream(reports)
-    order = RecognizeOrder.model_validate_json(sys.stdin.readline())
+    line = control.read_order(sys.stdin)
+    if line is None:
+        return NO_ORDER
+    order = RecognizeOrder.model_validate_json(line)
     recognizer.serve(order, sys.stdin, stream, interrupts.cancel)
     return 0
 

@@ -14,6 +14,7 @@ from qloop.mission.phase_desk import PhaseDesk
 from qloop.mission.phase_order import PhaseOrder
 from qloop.repo.checkout import Repository
 from qloop.run.config import load_config
+from qloop.run.control import read_order
 from qloop.run.holder import private_folder
 from qloop.state.journal import Journal
 from qloop.state.phase_events import PhaseEvent, PhaseFailure, render_activity, render_event
@@ -24,6 +25,8 @@ from qloop.system.identity import send_signal, this_process
 from qloop.system.interrupts import Interrupts
 from qloop.system.tree import become_subreaper
 
+INTERRUPTED = 130
+"""The exit code of one that was stopped, or whose mission was gone before it had said its order."""
 COORDINATORS: dict[PhaseName, Callable[[PhaseDesk], PhaseEvent]] = {
     PhaseName.RECON: recon.coordinate,
     PhaseName.PLANNING: planning.coordinate,
@@ -36,7 +39,10 @@ def coordinate_phase(repository: Repository, orders: IO[str], events: IO[str]) -
     """Do the phase that is ordered, and say its event. The exit code is 0 where one was said."""
     began = monotonic_s()
     become_subreaper()
-    order = PhaseOrder.model_validate_json(orders.readline())
+    line = read_order(orders)
+    if line is None:
+        return INTERRUPTED
+    order = PhaseOrder.model_validate_json(line)
     interrupts = Interrupts()
     end_with(orders)
     os.environ["QLOOP_RUN"] = order.run_id
@@ -51,7 +57,7 @@ def coordinate_phase(repository: Repository, orders: IO[str], events: IO[str]) -
     )
     event = _coordinate(desk)
     if interrupts.count:
-        return 130
+        return INTERRUPTED
     _write(events, render_event(event))
     return 0
 

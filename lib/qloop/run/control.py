@@ -24,6 +24,8 @@ def listen(
 
     def obey() -> None:
         for line in control:
+            if not line.endswith("\n"):
+                break  # its writer died in the midst of it
             word, _, seconds = line.strip().partition(" ")
             if word == DRAIN:
                 timer = threading.Timer(float(seconds), cancel.set, ["the run was stopped"])
@@ -37,6 +39,12 @@ def listen(
         take(OVER)
 
     threading.Thread(target=obey, name="control", daemon=True).start()
+
+
+def read_order(orders: IO[str]) -> str | None:
+    """The line that says what is to be done; None where who was to say it is gone."""
+    line = orders.readline()
+    return line if line.endswith("\n") else None
 
 
 def is_hung_up(control: IO[str]) -> bool:

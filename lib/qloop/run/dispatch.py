@@ -155,8 +155,9 @@ def hand_out(
 
 
 def tidy(opened: Opened, wave: Wave, end: End) -> None:
-    """Salvage and remove what a coordinator left that is gone."""
-    names = {one.attempt_id for one in wave.unsettled.values()}
+    """Salvage and remove what a coordinator left that is gone; it may have died removing."""
+    left = wave.order.dispatches if wave.gone else wave.unsettled.values()
+    names = {one.attempt_id for one in left}
     names |= {wave.order.leader.name} if wave.order.leader is not None else set()
     with landing_lock(opened.repository):  # no living coordinator moves the line meanwhile
         told = recover.remove_dead_locks(opened.repository, opened.terms.place.branch)

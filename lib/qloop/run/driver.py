@@ -234,7 +234,7 @@ class Driver:
         del self.waves[wave.wave_id]
         if end.signal == "BLOCKED" and end.cause is None:
             self._blocked(wave)
-        elif wave.unsettled:
+        elif wave.unsettled or (wave.gone and end.signal is None):
             dispatch.tidy(self.opened, wave, end)
             for story in list(wave.unsettled):
                 self._settle(wave, story, None, end)
