@@ -131,6 +131,32 @@ def test_commands_come_from_facts_where_nobody_names_any() -> None:
     assert (named, silent) == ({"qualityCommands": ["x"]}, ())
 
 
+@pytest.mark.parametrize(
+    ("command", "is_taken"),
+    [
+        ("npm ci", True),
+        ("pnpm install --frozen-lockfile", True),
+        ("uv sync", True),
+        ("pip install -e .", False),
+        ("pip install -r requirements.txt", False),
+        ("poetry install", False),
+        ("bundle install", False),
+        ("make setup", False),
+        ("npm install -g yarn", False),
+        ("npm ci && pip install -e .", False),
+        ("npm cinder", False),
+    ],
+)
+def test_a_set_up_that_reaches_beyond_the_worktree_is_left_to_the_person(
+    command: str, is_taken: bool
+) -> None:
+    """It would turn what a person has installed to a folder that is soon gone; that is said."""
+    made, told = fill_plan({}, (), facts(("test", "t", "declared"), ("setup", command, "declared")))
+
+    assert made.get("setupCommands") == ([command] if is_taken else None)
+    assert f"`{command}`" in told[1] or is_taken
+
+
 def test_a_plan_has_pages() -> None:
     """Names that Markdown or Mermaid would read are shown as they are."""
     first = {"id": "A-1", "title": "a|b", "acceptanceCriteria": ["<b>"], "verify": ["a | b"]}
