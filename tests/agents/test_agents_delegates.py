@@ -14,6 +14,8 @@ TRACE = 'Traceback\n  File "src/shop.py", line 12, in total\nValueError: no pric
 OLD = "one\ntwo\nthree\n"
 HEAD = "--- a/a.txt\n+++ b/a.txt\n"
 DIFF = f"{HEAD}@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+GIT = "diff --git a/a.txt b/a.txt\n"
+NEW = DIFF.replace("a/a.txt", "/dev/null")
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 
 
@@ -189,6 +191,9 @@ def test_an_answer_in_one_of_the_forms_is_the_change(answer: str, after: str) ->
         (f"{HEAD}two\n", "first hunk does not follow"),
         (f"rename from a\n{DIFF}", "neither a fenced block nor a diff"),
         ("```\nb\0\n```", "byte 0"),
+        (DIFF.replace("+2", "+\0"), "byte 0"),
+        (f"{GIT}new file mode 100644\n{DIFF}", "says something else"),
+        (f"{GIT}new file mode 120000\n{NEW}", "says something else"),
     ],
 )
 def test_an_answer_of_another_form_is_none(answer: str, told: str) -> None:
@@ -219,6 +224,12 @@ def test_a_hunk_that_fits_twice_needs_its_line() -> None:
         (None, "```\nb\n```", "b\n"),
         ("", "```\nb\n```", "b\n"),
         (None, "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+b\n", "b\n"),
+        (
+            None,
+            "diff --git a/a.txt b/a.txt\nnew file mode 100644\nindex 0000000..6178079\n"
+            "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+b\n",
+            "b\n",
+        ),
         ("a\nb", f"{HEAD}@@ -2 +2 @@\n-b\n+c\n\\ No newline at end of file\n", "a\nc"),
         (
             "a\nb",

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 NOTHING = "/dev/null"
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@.*")
 _HEADERS = ("diff --git ", "index ", "Index: ", "=====")
+_NEW = "new file mode 100644"
+"""What git-diff(1) puts before a plain new file; other modes are no change of text."""
 _NO_END = "\\"
 
 
@@ -54,7 +56,8 @@ def parse_diff(text: str) -> Diff:
     """The change of one file in a text that holds nothing else. Raises BadDiff."""
     lines = text.strip("\n").split("\n")
     at = next((at for at, line in enumerate(lines) if line.startswith("--- ")), len(lines))
-    strange = [line for line in lines[:at] if line and not line.startswith(_HEADERS)]
+    known = (*_HEADERS, _NEW) if lines[at : at + 1] == [f"--- {NOTHING}"] else _HEADERS
+    strange = [line for line in lines[:at] if line and not line.startswith(known)]
     if strange:
         raise BadDiff(f"a line before the diff says something else: {strange[0]!r}")
     if len(lines) < at + 3 or not lines[at + 1].startswith("+++ "):

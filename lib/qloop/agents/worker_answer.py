@@ -49,6 +49,8 @@ def change_text(answer: str, target: str, before: str | None) -> str:
         raise UnusableWork(f"its diff cannot be used: {exc}") from exc
     if after == before:
         raise UnusableWork("it changes nothing")
+    if "\0" in after:
+        raise UnusableWork("it holds a byte 0, which is no text")
     if not is_encodable(after):
         raise UnusableWork("it holds half of a surrogate pair, which is no text")
     return after
@@ -87,8 +89,6 @@ def _changed(text: str, target: str, before: str | None) -> str:
         return _patched(parse_diff(block.text), target, before)
     if not block.text.strip():
         raise UnusableWork("its fenced block is empty")
-    if "\0" in block.text:
-        raise UnusableWork("its fenced block holds a byte 0, which is no text")
     return _in_the_form_of(before, f"{block.text}\n")
 
 
