@@ -70,11 +70,12 @@ def test_what_no_worker_may_change(root: Path, name: str, told: str) -> None:
 
 def test_a_file_is_replaced_and_put_back(root: Path) -> None:
     """Content and mode are those from before; a file that was made is gone again."""
+    (root / "src/a.py").chmod(0o755)
     old, new = find_target(root, "./src/a.py"), find_target(root, "src/b.py")
-    old.path.chmod(0o755)
 
     written = [replace_target(one, b"three\n") for one in (old, new)]
     there = old.path.read_bytes(), new.path.read_bytes()
+    old.path.chmod(0o600)  # as a command that judges it might
     back = [put_back(one, data) for one, data in zip((old, new), written, strict=True)]
 
     assert (old.name, old.text, old.lines) == ("src/a.py", "one\ntwo\n", 2)
@@ -84,6 +85,26 @@ def test_a_file_is_replaced_and_put_back(root: Path) -> None:
     assert old.path.read_bytes() == OLD
     assert old.path.stat().st_mode & 0o777 == 0o755
     assert not new.path.exists()
+
+
+@pytest.mark.parametrize("kind", ["link", "folder"])
+def test_what_is_no_plain_file_any_more_is_somebody_elses(root: Path, kind: str) -> None:
+    """A link with the same content, or a folder, is neither replaced nor put back."""
+    target = find_target(root, "src/a.py")
+    other = root / "other.py"
+    other.write_bytes(OLD)
+    target.path.unlink()
+    if kind == "link":
+        target.path.symlink_to(other)
+    else:
+        target.path.mkdir()
+
+    with pytest.raises(TargetChanged):
+        replace_target(target, b"three\n")
+
+    assert not put_back(target, OLD)
+    assert other.read_bytes() == OLD
+    assert target.path.is_symlink() is (kind == "link")
 
 
 def test_what_somebody_else_wrote_meanwhile_stays(root: Path) -> None:

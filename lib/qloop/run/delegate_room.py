@@ -67,7 +67,12 @@ class Room:
         """Note what is about to be written, so that it can be put back whatever happens."""
         if target.before is not None:
             write_atomic(self.folder / BEFORE, target.before)
-        value = {"root": str(target.root), "name": target.name, "new": target.before is None}
+        value = {
+            "root": str(target.root),
+            "name": target.name,
+            "new": target.before is None,
+            "mode": target.mode,
+        }
         write_atomic(self.folder / AFTER, after)
         write_atomic(self.folder / CHANGE, json.dumps(value).encode() + b"\n")
 
@@ -161,7 +166,7 @@ def _undo(folder: Path) -> list[str]:
         return []
     value = json.loads(data)
     before = None if value["new"] else read_optional(folder / BEFORE)
-    target = Target(Path(value["root"]), value["name"], before)
+    target = Target(Path(value["root"]), value["name"], before, value["mode"])
     if put_back(target, after):
         return [f"{target.name}: put back what {folder.name} had written and not yet tested"]
     return []

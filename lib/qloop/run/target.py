@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from qloop.agents.error_trace import plain_lines
 from qloop.agents.signals import hide_signals
 from qloop.plan.paths import find_danger
+from qloop.repo.removal import is_real_file, lies_there
 from qloop.system.errors import BadInput, QloopError
 from qloop.system.files import read_optional, write_atomic
 
@@ -33,6 +34,8 @@ class Target:
     """Its path from *root*, parts joined by `/`."""
     before: bytes | None
     """None where there was no such file."""
+    mode: int | None = None
+    """Who might do what with it; None where that is not known."""
 
     @property
     def path(self) -> Path:
@@ -64,12 +67,13 @@ def find_target(root: Path, name: str, state_files: Collection[str] = ()) -> Tar
         raise BadInput(f"the target {name!r} {why}", where=str(path), fix="name a file of its own")
     before = read_optional(path)
     _check_text(path, name, before or b"")
-    return Target(root, name, before)
+    mode = None if before is None else stat.S_IMODE(path.lstat().st_mode)
+    return Target(root, name, before, mode)
 
 
 def replace_target(target: Target, data: bytes) -> bytes:
     """Write the target's new content in one step; the same bytes. Raises TargetChanged."""
-    if read_optional(target.path) != target.before:
+    if not _is_still(target.path, target.before):
         raise TargetChanged(
             f"{target.name} was changed while its worker was at work; nothing is applied",
             where=str(target.path),
@@ -81,13 +85,22 @@ def replace_target(target: Target, data: bytes) -> bytes:
 
 def put_back(target: Target, written: bytes) -> bool:
     """Put the target back to what it was; False where somebody else changed it since."""
-    if read_optional(target.path) != written:
+    if not _is_still(target.path, written):
         return False
     if target.before is None:
         target.path.unlink()
-    else:
-        write_atomic(target.path, target.before)
+        return True
+    write_atomic(target.path, target.before)
+    if target.mode is not None:
+        target.path.chmod(target.mode)
     return True
+
+
+def _is_still(path: Path, data: bytes | None) -> bool:
+    """Whether a plain file with these bytes is there; with None, whether nothing is."""
+    if data is None:
+        return not lies_there(path)
+    return is_real_file(path) and read_optional(path) == data
 
 
 def _forbidden(name: str, state_files: Collection[str]) -> str | None:
