@@ -69,7 +69,7 @@ def test_without_a_plan(world: World, capsys: Captured) -> None:
     head, ways = overview(capsys)
 
     assert "no plan" in head
-    assert ways == ["qloop --dry-run prd.md", "qloop --coordinator prd.md", "qloop demo"]
+    assert ways == ["qloop --coordinator prd.md", 'qloop mission new "TEXT"', "qloop demo"]
     assert not world.private.exists()
 
 

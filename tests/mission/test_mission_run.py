@@ -145,6 +145,17 @@ def landed_branch(world: World) -> bool:
     return bool(world.repo.git("branch", "--list", "ql/1--tea-site").strip())
 
 
+def test_the_status_of_a_mission_without_a_plan_is_that_of_the_mission(world: World) -> None:
+    """Before there are stories the phases are what stands somewhere."""
+    begin(world, "--autonomy", "guided")
+
+    shown, told = world.qloop("status"), world.qloop("status", "--json")
+
+    assert (shown.code, told.code) == (0, 0), shown.err
+    assert "RECON" in shown.out
+    assert json.loads(told.out)["status"] == "initialized"
+
+
 def test_a_coordinator_of_ones_own_is_told_of_the_mission(world: World) -> None:
     """Directive, autonomy, budget and what was learned go down; its event comes up."""
     event = {

@@ -62,8 +62,12 @@ def find_place(quantum: Path | None) -> Place:
 
 
 def show_status_here(quantum: Path | None, *, as_json: bool) -> int:
-    """Where the plan stands."""
+    """Where the plan stands; of a mission that has none yet, where that stands."""
     place = find_place(quantum)
+    if quantum is None and not place.state_file.exists() and find_active(place.private) is not None:
+        from qloop.cli.missions import show_mission
+
+        return show_mission(None, as_json=as_json)
     with collector_paused():
         plan = read_outline(place.state_file)
         now = this_moment()

@@ -22,6 +22,7 @@ MARKS = {
     PhaseStatus.SKIPPED: ("-", "dim"),
 }
 NAME_CELLS = 10
+GO_ON = "qloop mission resume"
 
 
 def draw_head(mission: Mission, spent_usd: float) -> list[Text]:
@@ -33,12 +34,19 @@ def draw_head(mission: Mission, spent_usd: float) -> list[Text]:
 
 def draw_question(one: Checkpoint, width: int) -> list[Text]:
     """A question that waits, in lines of *width* cells, and how it is answered."""
-    words = f"STOP {one.id} {one.phase}: {clean(one.question)}"
+    question = clean(one.question)
+    about = "" if question.startswith(str(one.phase)) else f" {one.phase}"
+    words = f"STOP {one.id}{about}: {question}"
     lines = textwrap.wrap(words, max(width, NAME_CELLS), subsequent_indent="  ")
     rows = [Text(line, "bold yellow") for line in lines]
-    width = max(len(option.id) for option in one.options)
-    rows += [Text(f"  {option.id:<{width}}  {clean(option.description)}") for option in one.options]
-    return [*rows, Text(f"  answer with: qloop answer {one.id} {one.options[0].id}", "dim")]
+    widest = max(len(option.id) for option in one.options)
+    rows += [
+        Text(f"  {option.id:<{widest}}  {clean(option.description)}") for option in one.options
+    ]
+    return [
+        *rows,
+        Text(f"  answer: qloop answer {one.id} {one.options[0].id}; then: {GO_ON}", "dim"),
+    ]
 
 
 def draw_panel(

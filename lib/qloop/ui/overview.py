@@ -37,8 +37,8 @@ def no_plan() -> Advice:
     return Advice(
         ("there is no plan in this repository yet",),
         (
-            ("qloop --dry-run prd.md", "the waves that a requirements document would run"),
-            ("qloop --coordinator prd.md", "compile it, then run it"),
+            ("qloop --coordinator prd.md", "carry out a requirements document"),
+            ('qloop mission new "TEXT"', "no document? plan, do and try what you say"),
             DEMO,
         ),
     )

@@ -76,10 +76,11 @@ def size_words(facts: Facts) -> str:
     """How much there is, in one line."""
     size = facts.size
     apart = f"; {size.set_apart} vendored or generated set apart" if size.set_apart else ""
+    files = "1 file" if size.files == 1 else f"{size.files} files"
     if facts.is_greenfield:
-        return f"greenfield: {size.files} files, no source yet{apart}"
+        return f"greenfield: {files}, no source yet{apart}"
     source = f"{size.source_files} of source ({size_text(size.source_bytes)})"
-    return f"{size.files} files, {source}{apart}"
+    return f"{files}, {source}{apart}"
 
 
 def size_text(number: int) -> str:
