@@ -1,22 +1,30 @@
 """Missions: `mission`, `answer`, and the phase coordinators that a mission spawns."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from qloop.cli.context import Dollars, json_option, quantum_option
 
+Command = TypeVar("Command", bound=Callable[..., Any])
 AUTONOMIES = ("autopilot", "guided", "hands-on")
 PHASES = ("RECON", "PLANNING", "EXECUTION", "REFINEMENT")
 
 intent_argument = click.argument("intent", required=False, metavar="[INTENT]")
-autonomy_option = click.option(
-    "--autonomy",
-    type=click.Choice(AUTONOMIES),
-    help="How much it asks: only where it must (autopilot), also for the plan and at the end of "
-    "phases (guided), also after each wave (hands-on).  [default: asked, else guided]",
-)
+
+
+def autonomy_option(default: str) -> Callable[[Command], Command]:
+    """The option that says how much a mission asks; *default* is told in its help."""
+    return click.option(
+        "--autonomy",
+        type=click.Choice(AUTONOMIES),
+        help="How much it asks: only where it must (autopilot), also for the plan and at the end "
+        f"of phases (guided), also after each wave (hands-on).  [default: {default}]",
+    )
+
+
 budget_option = click.option(
     "--budget",
     "limit_usd",
@@ -43,7 +51,7 @@ def mission() -> None:
 @click.option(
     "--intent", "word", metavar="INTENT", help="Take an intent that was made by `intent new`."
 )
-@autonomy_option
+@autonomy_option("asked, else guided")
 @budget_option
 @click.option(
     "--skip",
@@ -107,7 +115,7 @@ def abandon(intent: str | None) -> int:
 
 @click.command("quick")
 @click.argument("text")
-@autonomy_option
+@autonomy_option("autopilot")
 @budget_option
 @click.option("--non-interactive", is_flag=True, help="Never ask; leave questions open.")
 def quick(text: str, non_interactive: bool, **wishes: Any) -> int:
