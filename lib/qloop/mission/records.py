@@ -12,7 +12,7 @@ from qloop.state.facts import MISSION
 from qloop.state.journal import EventKind, Journal
 from qloop.state.mission import Mission
 from qloop.state.mission_store import change_mission, read_mission, write_mission
-from qloop.state.spending import spent_by
+from qloop.state.spending import Book
 from qloop.system.errors import QloopError
 from qloop.system.files import write_atomic
 from qloop.ui.mission_pages import (
@@ -76,8 +76,9 @@ class MissionRecords:
 
     def spent_usd(self, mission: Mission) -> float:
         """What its agents have cost since its budget was last reset; what is reserved counts."""
-        spent = spent_by(Journal(self.journal).events(), mission.run_ids)
-        return max(0.0, spent - mission.written_off_usd)
+        book = Book()
+        book.take(Journal(self.journal).events())
+        return mission.since_reset(book.spent_by(mission.run_ids))
 
     def _blocks(self) -> Blocks | None:
         """How far the plan is carried out; None where there is none that can be read."""

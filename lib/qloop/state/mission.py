@@ -125,6 +125,10 @@ class Mission(_Part):
     checkpoints: tuple[Checkpoint, ...] = ()
     warmth: Warmth = Warmth()
 
+    def since_reset(self, spent_usd: float) -> float:
+        """What counts against its limit, of all that its agents have cost."""
+        return max(0.0, spent_usd - self.written_off_usd)
+
     def phase(self, name: PhaseName) -> PhaseRun:
         """One phase."""
         return next(run for run in self.phases if run.phase is name)

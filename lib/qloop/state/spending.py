@@ -28,18 +28,6 @@ def to_micros(usd: float) -> int:
     return round(usd * MICROS)
 
 
-def spent_by(events: Iterable[AnyEvent], runs: Collection[str]) -> float:
-    """What the calls of some runs have cost or hold reserved, in dollars."""
-    book = Book()
-    book.take(events)
-    calls = (call for call in book.calls.values() if call.run in runs)
-    micros = (
-        (call.reserved_micros or 0) if call.cost_micros is None else call.cost_micros
-        for call in calls
-    )
-    return sum(micros) / MICROS
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call of an agent: what was reserved for it and what it cost."""
@@ -141,6 +129,15 @@ class Book:
     def of_story(self, run: str, story: str) -> Amounts:
         """What a story has cost on the branch of a run, over all runs."""
         return self._by_story.get((self._branches.get(run, ""), story), Amounts())
+
+    def spent_by(self, runs: Collection[str]) -> float:
+        """What the calls of some runs have cost or hold reserved, in dollars."""
+        calls = (call for call in self.calls.values() if call.run in runs)
+        micros = (
+            (call.reserved_micros or 0) if call.cost_micros is None else call.cost_micros
+            for call in calls
+        )
+        return sum(micros) / MICROS
 
     def open_calls(self) -> list[Call]:
         """Those not settled, in the order in which they were reserved."""

@@ -17,7 +17,7 @@ from qloop.state.mission import Mission
 from qloop.state.mission_feed import read_feed
 from qloop.state.mission_store import read_mission
 from qloop.state.phases import PhaseName, PhaseStatus
-from qloop.state.spending import spent_by
+from qloop.state.spending import Book
 from qloop.system.clock import monotonic_s
 from qloop.ui import console
 from qloop.ui.board import BoardView
@@ -40,13 +40,18 @@ class MissionReader:
         self._folder = folder
         self._run: BoardReader | None = None
         self._run_id = ""
+        self._journal = Journal(private / "events.jsonl")
+        self._offset = 0
+        self._book = Book()
 
     def read(self) -> tuple[Mission, float, list[str], BoardView | None]:
         """The mission, what it has spent, its feed, and the run that is at work for it."""
         mission = read_mission(self._folder)
-        spent = spent_by(Journal(self._private / "events.jsonl").events(), mission.run_ids)
+        events, self._offset = self._journal.read_from(self._offset)
+        self._book.take(events)
+        spent = self._book.spent_by(mission.run_ids)
         feed = read_feed(self._folder, FEED_LINES)
-        return mission, max(0.0, spent - mission.written_off_usd), feed, self._read_run(mission)
+        return mission, mission.since_reset(spent), feed, self._read_run(mission)
 
     def _read_run(self, mission: Mission) -> BoardView | None:
         run = mission.phase(PhaseName.EXECUTION)
