@@ -228,3 +228,18 @@ def test_the_budget_counts_for_delegates(world: World) -> None:
     assert ran.code == 3
     assert "the next agent is taken to cost $0.50" in ran.err
     assert world.events("agent.started") == []
+
+
+def test_the_model_grows_with_the_failures_before(world: World) -> None:
+    """A delegate begins with the smallest of `models`, and takes the next for each failure."""
+    shop(world, worker=[BLOCK], qa=["fine"] * 3)
+    text = (world.path / "qloop.toml").read_text("utf-8")
+    more = 'models = ["small", "middle", "large"]\n' + text
+    (world.path / "qloop.toml").write_text(more, encoding="utf-8")
+
+    for count in ("0", "1", "9"):
+        asked = world.qloop("delegate", "qa", "--prompt", "x", "--failure-count", count)
+        assert asked.code == 0, asked.err
+    assert work(world, "--verify", GREEN, "--failure-count", "2").code == 0
+
+    assert [one["model"] for one in records(world)] == ["small", "middle", "large", "large"]

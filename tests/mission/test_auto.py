@@ -101,6 +101,22 @@ def test_without_agents_the_gates_hold_the_same(tmp_path: Path, loaded: Loaded) 
     assert world.qloop("auto", "1").code == 65
 
 
+def test_what_destroys_is_not_asked_about_with_skip_permissions(
+    tmp_path: Path, loaded: Loaded
+) -> None:
+    """It is carried out like all else, and the intent's document says so."""
+    world = World(tmp_path, loaded)
+    (world.path / "qloop.toml").write_text('runner = "shell"\n')
+    world.repo.commit("old", {"old/a.py": "a = 1\n"})
+    folder = make(world, DOCUMENT)
+
+    ran = world.qloop("auto", "1", "--non-interactive", "--skip-permissions")
+
+    assert ran.code == 0, ran.err
+    assert "old/a.py" not in world.files("ql/1--tea-site")
+    assert "(autonomous): --skip-permissions: US-002 go on" in document(folder)
+
+
 def test_each_hands_on_to_the_next(tmp_path: Path, loaded: Loaded) -> None:
     """Agents are told where the intent stands; killed, it goes on; the reviewer ends it."""
     world = World(tmp_path, loaded)

@@ -128,3 +128,24 @@ def test_a_round_over_all_projects(
     assert "a-repo: delivered: 1--tea-site" in ran.out
     assert world.files("ql/1--tea-site")["tea.txt"] == "tea"
     assert "## Completed\n\n- [1" in read_index(hub)
+
+
+def test_rounds_are_counted_and_wait_for_each_other(
+    tmp_path: Path, loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So many rounds, or on and on with a pause between them, which a signal ends."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    world = World(tmp_path, loaded)
+    assert world.qloop("project", "add", str(world.path)).code == 0
+
+    ran = world.qloop("main", "--max-rounds", "2", "--every", "0")
+    waiting = world.start("main", "--every", "3600")
+    assert waiting.stdout is not None
+    first = waiting.stdout.readline()
+    waiting.send_signal(signal.SIGTERM)
+    out, err = waiting.communicate()
+
+    assert (ran.code, ran.err.count("round ")) == (0, 2), ran.err
+    assert first == "a-repo: nothing to do\n"
+    assert (waiting.returncode, out) == (130, "")
+    assert err.count("round ") == 1

@@ -61,6 +61,28 @@ def test_a_quick_mission_is_one_story_and_its_cost_is_the_missions(world: World)
     assert world.qloop("budget", "set", "0").code == 64
 
 
+def test_the_mission_that_is_named_is_the_one_whose_money_changes(world: World) -> None:
+    """The active one is the newest; another keeps what it has."""
+    for _ in range(2):
+        assert world.qloop("mission", "new", "Make tea", "--budget", "4").code == 0
+
+    assert world.qloop("budget", "set", "7", "--mission", "1").code == 0
+    assert [limit(world, one) for one in "12"] == [7.0, 4.0]
+    assert world.qloop("budget", "unlimited", "--mission", "1").code == 0
+    assert [limit(world, one) for one in "12"] == [None, 4.0]
+    spent_nothing = world.qloop("budget", "reset", "--mission", "1")
+    assert spent_nothing.code == 66
+    assert "1--make-tea" in spent_nothing.err
+
+
+def limit(world: World, intent: str) -> float | None:
+    """What a mission may cost."""
+    found: float | None = json.loads(world.qloop("mission", "status", intent, "--json").out)[
+        "limit_usd"
+    ]
+    return found
+
+
 def test_a_mission_without_a_plan_yet_has_its_money_all_the_same(world: World) -> None:
     """There is nothing else to tell, and nothing to miss."""
     assert world.qloop("mission", "new", "Make tea", "--budget", "4").code == 0
