@@ -3,6 +3,8 @@
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from loaded import Loaded
 from qloop.mission.hub import Shelf, bring, give_back
 from qloop.mission.project_loop import work_round
 from qloop.state.intent import Intent
+from qloop.state.intent_index import parse_index
 from qloop.state.intents import create_intent, find_intent, list_intents, read_index
 from qloop.system.errors import BadInput
 from world import World, wait_until
@@ -50,8 +53,8 @@ def test_the_hub_gives_once_and_gets_back(tmp_path: Path) -> None:
         index.write_text(f"## Completed\n\n- [1 — Tea]({one.name}/{one.name}.md)\n")
         return 0
 
-    result = work_round(shelf, hub, "ada", deliver)
-    once_more = give_back(shelf, hub)
+    result = work_round(shelf, hub, "ada", deliver, print)
+    once_more = give_back(shelf, hub, print)
 
     assert ([one.title for one in first], again) == (["Tea"], [])
     assert result.delivered == ["1--tea"]
@@ -67,17 +70,90 @@ def test_what_cannot_be_done_is_told_and_the_rest_goes_on(tmp_path: Path) -> Non
     shelf, hub = shelves(tmp_path)
     for word in ("One", "Two", "Three", "Four", "Five"):
         create_intent(shelf.root, word, author="ada")
-    codes = iter([3, 1, 130])
+    codes = iter([3, 130])
+    said: list[str] = []
 
     def deliver(one: Intent) -> int:
         if one.id == 2:
-            raise BadInput("broken")
+            raise BadInput("broken", where="there")
+        if one.id == 3:
+            raise PermissionError("not yours")
         return next(codes)
 
-    result = work_round(shelf, hub, "ada", deliver)
+    result = work_round(shelf, hub, "ada", deliver, said.append)
 
     assert (result.waiting, result.failed) == (["1--one"], ["2--two", "3--three"])
+    assert said == ["2--two: broken, there", "3--three: not yours"]
     assert result.is_interrupted
+
+
+def ended(root: Path, *intents: Intent) -> None:
+    """Let intents be over by their index."""
+    lines = "".join(f"- [{one.id} — {one.title}]({one.name})\n" for one in intents)
+    (root / "INDEX.md").write_text(f"## Completed\n\n{lines}", encoding="utf-8")
+
+
+def test_what_the_hub_cannot_end_keeps_no_other(tmp_path: Path) -> None:
+    """It is told, with the box that is open; the next one ends."""
+    shelf, hub = shelves(tmp_path)
+    tea, milk = (create_intent(hub, one, author="a", tags=("project-tea",)) for one in "TM")
+    (tea.folder / "checklist.md").write_text("- [ ] taste it\n")
+    ended(shelf.root, *bring(shelf, hub, "a"))
+    said: list[str] = []
+    give_back(shelf, hub, said.append)
+    index = parse_index(read_index(hub))
+
+    assert [index.ending_of(one.id) for one in (tea, milk)] == [None, "delivered"]
+    assert "not over in the hub" in said[0]
+    assert "[ ] taste it" in said[0]
+
+
+def test_a_broken_document_is_not_brought_twice(tmp_path: Path) -> None:
+    """Its line of sources is read by itself."""
+    shelf, hub = shelves(tmp_path)
+    create_intent(hub, "Tea", author="a", tags=("project-tea",))
+    made = bring(shelf, hub, "a")[0]
+    text = made.document.read_text("utf-8").replace("id: 1", "id: [")
+    made.document.write_text(text, encoding="utf-8")
+
+    assert bring(shelf, hub, "a") == []
+    ended(shelf.root, made)
+    give_back(shelf, hub, print)
+    assert parse_index(read_index(hub)).ending_of(1) == "delivered"
+
+
+CUT_OFF = """
+import os, signal, sys
+from pathlib import Path
+from qloop.mission.hub import Shelf, give_back
+
+def hook(event, words):
+    if event == "os.rename" and str(words[1]).endswith("milk-as-well"):
+        seen.append(event)
+    elif seen and event != "os.kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+seen = []
+root, hub = Path(sys.argv[1]), Path(sys.argv[2])
+sys.addaudithook(hook)
+give_back(Shelf(root, "tea", root.parent), hub, print)
+"""
+
+
+def test_a_follow_up_is_never_wanted_by_itself(tmp_path: Path) -> None:
+    """Killed as soon as it is there, it is for later; the rest comes with the next round."""
+    shelf, hub = shelves(tmp_path)
+    one = create_intent(shelf.root, "Tea", author="a")
+    (one.folder / "outcome.md").write_text(OUTCOME)
+    ended(shelf.root, one)
+    words = [sys.executable, "-c", CUT_OFF, str(shelf.root), str(hub)]
+    lib = Path(__file__).parents[2] / "lib"
+    killed = subprocess.run(words, env={"PYTHONPATH": str(lib)}, check=False)
+
+    assert killed.returncode == -signal.SIGKILL
+    assert [made.title for made in list_intents(hub)] == ["Milk as well"]
+    assert bring(shelf, hub, "a") == []
+    assert [made.title for made in give_back(shelf, hub, print)] == ["Sugar"]
 
 
 def register(world: World, gone: Path) -> None:

@@ -19,7 +19,7 @@ from qloop.run.inside import check_outside
 from qloop.run.planning import path_in_plan, read_text
 from qloop.state.insights import add_insight
 from qloop.state.intent import plain_lines
-from qloop.state.intent_index import Group, clustered, parse_index, placed
+from qloop.state.intent_index import Group, clustered, parse_index
 from qloop.state.intents import (
     change_index,
     create_intent,
@@ -63,9 +63,8 @@ def make_intent(
         sources=() if source is None else (path_in_plan(source, repository.root),),
         chain=before,
         tags=tags if project is None else (*tags, f"project-{project}"),
+        group=Group.FUTURE if later else Group.ACTIVE,
     )
-    if later:
-        change_index(root, lambda index: placed(index, made, Group.FUTURE))
     if as_json:
         console.print_json(read_intent(root, made).to_json())
     else:

@@ -71,6 +71,7 @@ def work_here(name: str, limit_usd: float | None) -> int:
         hub_folder(),
         author,
         lambda intent: take_along(repository, intent, ask=False, limit_usd=limit_usd, may=False),
+        console.say,
     )
     result.write(shelf.private)
     return 0

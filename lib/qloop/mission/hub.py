@@ -6,22 +6,23 @@ Errors: those of the intents' files.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from qloop.mission.intent_end import Ending, end_intent
 from qloop.state.intent import Intent, read_front
-from qloop.state.intent_index import Group, parse_index, placed
-from qloop.state.intents import change_index, create_intent, list_intents, read_index
+from qloop.state.intent_index import Group, parse_index
+from qloop.state.intents import create_intent, list_intents, read_index
 from qloop.state.lifecycle import Disposition, lifecycle_of
 from qloop.state.sections import section_text
+from qloop.system.errors import Faults, QloopError
 from qloop.system.own_folder import own_folder
 
 MARK = "hub"
 FOLLOW_UPS = "Follow-ups"
+_SOURCES = re.compile(r"^sources:(.*)$", re.MULTILINE)
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(.*\w.*)")
 
 
@@ -60,8 +61,11 @@ def bring(shelf: Shelf, hub: Path, author: str) -> list[Intent]:
     return made
 
 
-def give_back(shelf: Shelf, hub: Path) -> list[Intent]:
-    """Tell the hub how its intents ended in the project; the new ones that came of it."""
+def give_back(shelf: Shelf, hub: Path, say: Callable[[str], None]) -> list[Intent]:
+    """Tell the hub how its intents ended in the project; the new ones that came of it.
+
+    One that the hub cannot end is told by *say*, and keeps none of the others.
+    """
     index = parse_index(read_index(shelf.root))
     at_hub = {one.id: one for one in list_intents(hub)}
     made = []
@@ -70,12 +74,20 @@ def give_back(shelf: Shelf, hub: Path) -> list[Intent]:
         if ending is None:
             continue
         made += _contribute(shelf, hub, one)
-        for source in _words(one, "sources"):
+        for source in _sources_of(one):
             mark, _, number = source.partition(":")
             known = at_hub.get(int(number)) if mark == MARK and number.isdigit() else None
             if known is not None:
-                _end(known, hub, shelf, ending)
+                try:
+                    _end(known, hub, shelf, ending)
+                except QloopError as exc:
+                    say(f"{ending} here, but not over in the hub: {told(exc)}")
     return made
+
+
+def told(error: QloopError) -> str:
+    """An error in one line, with all that it names."""
+    return "; ".join((str(error), *(error.faults if isinstance(error, Faults) else ())))
 
 
 def _end(one: Intent, hub: Path, shelf: Shelf, how: Disposition) -> None:
@@ -94,16 +106,25 @@ def _contribute(shelf: Shelf, hub: Path, one: Intent) -> list[Intent]:
     for number, item in enumerate(found, start=1):
         source = f"{shelf.name}:{one.name}#{number}"
         if source not in known:
+            tags = (shelf.tag, "contribution")
             new = create_intent(
-                hub, item[1], author="qloop", sources=(source,), tags=(shelf.tag, "contribution")
+                hub, item[1], author="qloop", sources=(source,), tags=tags, group=Group.FUTURE
             )
-            change_index(hub, partial(placed, intent=new, group=Group.FUTURE))
             made.append(new)
     return made
 
 
 def _sources(intents: Iterable[Intent]) -> set[str]:
-    return {word for one in intents for word in _words(one, "sources")}
+    return {word for one in intents for word in _sources_of(one)}
+
+
+def _sources_of(one: Intent) -> list[str]:
+    """Where an intent comes from, also by a front matter that is broken elsewhere."""
+    text = lifecycle_of(one).document or ""
+    if read_front(text):
+        return _words(one, "sources")
+    line = _SOURCES.search(text)
+    return [] if line is None else re.findall(r'"([^"\n]+)"', line[1])
 
 
 def _words(one: Intent, key: str) -> list[str]:

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
-from qloop.mission.hub import Shelf, bring, give_back
+from qloop.mission.hub import Shelf, bring, give_back, told
 from qloop.state.intent import Intent
 from qloop.state.intent_index import Group, parse_index
 from qloop.state.intents import list_intents, read_index
 from qloop.state.mission_store import STATE, read_mission
-from qloop.system.errors import InputMissing, PersonNeeded, QloopError
+from qloop.system.errors import BadInput, InputMissing, PersonNeeded, QloopError
 from qloop.system.files import read_optional, write_atomic
 
 RESULT = "round.json"
@@ -51,9 +51,16 @@ def read_result(private: Path) -> RoundResult:
 
 
 def work_round(
-    shelf: Shelf, hub: Path, author: str, deliver: Callable[[Intent], int]
+    shelf: Shelf,
+    hub: Path,
+    author: str,
+    deliver: Callable[[Intent], int],
+    say: Callable[[str], None],
 ) -> RoundResult:
-    """Bring, build and give back; *deliver* takes one intent as far as it goes: its exit code."""
+    """Bring, build and give back; *deliver* takes one intent as far as it goes: its exit code.
+
+    What went wrong with one is told by *say*, and the others go on.
+    """
     result = RoundResult([one.name for one in bring(shelf, hub, author)])
     for one in _wanted(shelf):
         if _waits(one):
@@ -62,13 +69,17 @@ def work_round(
         try:
             code = deliver(one)
         except QloopError as exc:
+            say(f"{one.name}: {told(exc)}")
             code = exc.exit_code
+        except OSError as exc:
+            say(f"{one.name}: {exc}")
+            code = BadInput.exit_code
         if code == INTERRUPTED:
             result.is_interrupted = True
             break
         kept = {0: result.delivered, PersonNeeded.exit_code: result.waiting}
         kept.get(code, result.failed).append(one.name)
-    result.contributed = [one.name for one in give_back(shelf, hub)]
+    result.contributed = [one.name for one in give_back(shelf, hub, say)]
     return result
 
 

@@ -50,6 +50,7 @@ def create_intent(
     sources: Sequence[str] = (),
     chain: Sequence[int] = (),
     tags: Sequence[str] = (),
+    group: Group = Group.ACTIVE,
 ) -> Intent:
     """Make an intent of *text* in *root*, the folder of all intents, under the next free id.
 
@@ -68,8 +69,11 @@ def create_intent(
             shutil.rmtree(left, ignore_errors=True)
         number = _take_id(root, handle)
         intent = Intent(number, slug_of(title), title, root / folder_name(number, slug_of(title)))
+        if group is not Group.ACTIVE:
+            # Before it is there: cut off in between, it would count as wanted now.
+            change_index(root, lambda index: placed(index, intent, group))
         _make_folder(intent, render_document(number, title, text, front))
-    change_index(root, lambda index: placed(index, intent, Group.ACTIVE))
+    change_index(root, lambda index: placed(index, intent, group))
     return intent
 
 
