@@ -1,6 +1,7 @@
 """The state of a mission on disk: `state.json`, changed under a lock, replaced whole.
 
-Errors: InputMissing where there is no mission, BadInput for a state that cannot be read.
+Errors: InputMissing where there is no mission, BadInput for a state that cannot be read,
+RepositoryBusy where one is begun twice.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 
 from qloop.state.mission import Mission
 from qloop.system.clock import utc_now
-from qloop.system.errors import BadInput, InputMissing
+from qloop.system.errors import BadInput, InputMissing, RepositoryBusy
 from qloop.system.files import locked, read_optional, write_atomic
 
 STATE = "state.json"
@@ -40,8 +41,17 @@ def read_mission(folder: Path) -> Mission:
 
 
 def write_mission(folder: Path, mission: Mission) -> None:
-    """Put the first state of a mission into its folder."""
+    """Put the first state of a mission into its folder.
+
+    Raises RepositoryBusy where another process did so meanwhile, whose mission it then is.
+    """
     with locked(folder / STATE_LOCK):
+        if (folder / STATE).exists():
+            raise RepositoryBusy(
+                f"mission {mission.id} was begun by another process just now",
+                where=str(folder),
+                fix="wait for it, or look at it: qloop mission status",
+            )
         _write(folder, mission)
 
 
