@@ -7,6 +7,7 @@ import pytest
 
 from loaded import Loaded
 from qloop.mission.action_plan import plan_of_actions, tick_done
+from qloop.mission.persons_boxes import reopen
 from qloop.state.intents import create_intent
 from world import World
 
@@ -72,6 +73,25 @@ def test_boxes_are_ticked_by_what_passed(folder: Path) -> None:
     assert tick_done(folder, ["ACTION-1"]) == 0
 
 
+def test_boxes_of_a_person_are_opened_again(folder: Path) -> None:
+    """Ticked, reworded or removed; all else stays, byte by byte."""
+    path, box = folder / "checklist.md", "[ORCHESTRATOR] taste ACTION-1"
+    assert reopen(folder, [box]) == []
+    assert path.read_bytes() == BOXES.encode()
+
+    path.write_bytes(BOXES.replace("[ ] [ORCH", "[x] [ORCH").encode())
+    assert reopen(folder, [box]) == [box]
+    assert path.read_bytes() == BOXES.encode()
+
+    path.write_text("- [x] ACTION_1: tea\n- [x] [ORCHESTRATOR] nothing\n")
+    assert reopen(folder, [box]) == [box]
+    assert path.read_text().splitlines()[1:] == ["- [x] [ORCHESTRATOR] nothing", f"- [ ] {box}"]
+
+    path.unlink()
+    assert reopen(folder, [box]) == [box]
+    assert path.read_text() == f"- [ ] {box}\n"
+
+
 def test_a_mission_carries_out_the_actions(tmp_path: Path, loaded: Loaded) -> None:
     """They land one after the other, and the intent is over once a person ticked their box."""
     world = World(tmp_path, loaded)
@@ -79,6 +99,9 @@ def test_a_mission_carries_out_the_actions(tmp_path: Path, loaded: Loaded) -> No
     made = world.qloop("intent", "new", "Tea site", "--json")
     folder = Path(json.loads(made.out)["folder"])
     fill(folder)
+    boxes = folder / "checklist.md"
+    forged = f"sed -i 's/\\[ \\] \\[ORCH/[x] [ORCH/' '{boxes}'\necho tea >"
+    (folder / "actions/ACTION_1.md").write_text(FIRST.replace("echo tea >", forged))
     begun = world.qloop("mission", "new", "--intent", "1", "--autonomy", "autopilot")
     assert begun.code == 0, begun.err
     ran = world.qloop("mission", "run")
@@ -86,12 +109,13 @@ def test_a_mission_carries_out_the_actions(tmp_path: Path, loaded: Loaded) -> No
     assert ran.code == 0, ran.err
     subjects = world.repo.git("log", "--format=%s", "main..ql/1--tea-site").splitlines()
     assert subjects == ["ACTION-2: More", "ACTION-1: Tea"]
+    assert "open again, since ticked or changed while agents were at work" in ran.err
     assert "[ORCHESTRATOR] taste" in ran.err
     document = (folder / f"{folder.name}.md").read_text("utf-8")
     assert " · Why · qloop (autonomous): RECON skipped: greenfield" in document
     assert (folder / "checklist.md").read_bytes() == BOXES.replace(
         "[ ] ACTION", "[x] ACTION"
     ).encode()
-    (folder / "checklist.md").write_text("- [x] all\n")
+    boxes.write_text("- [x] all\n")
     ended = world.qloop("intent", "end", "1", "--disposition", "delivered")
     assert ended.code == 0, ended.err

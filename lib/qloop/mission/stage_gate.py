@@ -154,11 +154,11 @@ def _find_persons_box(files: Lifecycle, write: Write) -> Refusal | None:
     """Whether an agent ticks, rewords or removes a box that waits for a person."""
     if write.role is None:
         return None
-    open_before = _persons(files.open_boxes)
+    open_before = persons_boxes(files.open_boxes)
     after = read_boxes(write.text)
-    open_after = _persons(box for box in after if not box.is_ticked)
-    ticked_before = _persons(box for box in files.boxes if box.is_ticked)
-    ticked_after = _persons(box for box in after if box.is_ticked)
+    open_after = persons_boxes(box for box in after if not box.is_ticked)
+    ticked_before = persons_boxes(box for box in files.boxes if box.is_ticked)
+    ticked_after = persons_boxes(box for box in after if box.is_ticked)
     changed = [text for text in open_before if open_after.count(text) < open_before.count(text)]
     changed += [t for t in ticked_after if ticked_after.count(t) > ticked_before.count(t)]
     if not changed:
@@ -175,5 +175,6 @@ def is_persons(text: str) -> bool:
     return text.strip("*_` ").casefold().startswith(PERSONS_MARK.casefold())
 
 
-def _persons(boxes: Iterable[Box]) -> list[str]:
+def persons_boxes(boxes: Iterable[Box]) -> list[str]:
+    """The texts of those that are a person's to tick."""
     return [box.text.strip("*_` ") for box in boxes if is_persons(box.text)]

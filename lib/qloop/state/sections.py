@@ -78,11 +78,20 @@ def with_lines(text: str, name: str, new: list[str]) -> str:
 
 def tick_boxes(text: str, is_done: Callable[[str], bool]) -> str:
     """A document with those open boxes ticked whose texts are done; all else as it is."""
+    return _marked(text, "x", lambda box: not box.is_ticked and is_done(box.text))
+
+
+def untick_boxes(text: str, is_meant: Callable[[str], bool]) -> str:
+    """A document with those ticked boxes open again whose texts are meant; all else as it is."""
+    return _marked(text, " ", lambda box: box.is_ticked and is_meant(box.text))
+
+
+def _marked(text: str, sign: str, is_meant: Callable[[Box], bool]) -> str:
     lines = text.splitlines(keepends=True)
     for at, line in outside_code([line.rstrip("\r\n") for line in lines]):
         box = _BOX.fullmatch(line)
-        if box is not None and box[1] == " " and is_done(box[2]):
-            lines[at] = f"{lines[at][: box.start(1)]}x{lines[at][box.end(1) :]}"
+        if box is not None and is_meant(Box(box[1] != " ", box[2])):
+            lines[at] = f"{lines[at][: box.start(1)]}{sign}{lines[at][box.end(1) :]}"
     return "".join(lines)
 
 
