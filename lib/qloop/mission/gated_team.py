@@ -5,7 +5,8 @@ as it is, and must pass the same gates.
 """
 
 import json
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from qloop.mission.action_plan import has_actions
@@ -15,16 +16,20 @@ from qloop.mission.direct_plan import has_stories
 from qloop.mission.hand_off import Gate, Member, hand_over
 from qloop.mission.phase_desk import PhaseDesk, Result
 from qloop.mission.plan_making import plan_of_spec
+from qloop.mission.stage_gate import is_persons
 from qloop.mission.upscaling import specify
 from qloop.plan.action_text import render_action
 from qloop.plan.actions import parse_actions
 from qloop.plan.model import Json
 from qloop.state.codebase import Facts
-from qloop.state.lifecycle import ACTIONS, CHECKLIST, PLAN, Lifecycle
-from qloop.state.sections import section_text
+from qloop.state.lifecycle import ACTIONS, CHECKLIST, PLAN, Lifecycle, read_lifecycle
+from qloop.state.sections import Box, section_text
 
 SPECIALIST = "spec-specialist"
 PLANNER = "planner"
+UNFINISHED = "plans/.unfinished"
+"""There while the planner writes: a plan that was cut off is made again, and not taken for one."""
+EARLIER = "plans/earlier"
 CARRIED = ("testCommand", "qualityCommands", "setupCommands", "copyFiles")
 """What a plan says of the whole, which no action says."""
 
@@ -41,7 +46,7 @@ def work_to_plan(desk: PhaseDesk, facts: Facts, wanted: Mapping[str, Any]) -> No
     _member(desk, SPECIALIST, 1, lambda member: specify(desk, facts, member), _lacks_criteria)
 
     def plan(member: Member) -> None:
-        if number > 1 or not has_actions(desk.folder):
+        if number > 1 or (desk.folder / UNFINISHED).exists() or not has_actions(desk.folder):
             _plan(desk, member, facts, str(wanted["note"]))
 
     _member(desk, PLANNER, number, plan, _lacks_order)
@@ -74,14 +79,33 @@ def _plan(desk: PhaseDesk, member: Member, facts: Facts, note: str) -> None:
     desk.tell(f"planner: {how}")
     stories = made["stories"]
     numbers = {story["id"]: at for at, story in enumerate(stories, start=1)}
-    for path in (desk.folder / ACTIONS).glob("ACTION_*.md"):
-        path.unlink()  # of the plan before this one
+    _set_aside(desk)
+    desk.write(UNFINISHED, "")
     member.put(PLAN, _render_plan(made, how, numbers))
     for story in stories:
         is_destructive = find_destruction(story) is not None
         text = render_action(story, numbers, is_destructive=is_destructive)
         member.put(f"{ACTIONS}/ACTION_{numbers[story['id']]}.md", text)
-    member.put(CHECKLIST, _render_checklist(stories, numbers))
+    boxes = [box for box in read_lifecycle(desk.folder).boxes if is_persons(box.text)]
+    member.put(CHECKLIST, _render_checklist(stories, numbers, boxes))
+    (desk.folder / UNFINISHED).unlink()
+
+
+def _set_aside(desk: PhaseDesk) -> None:
+    """Keep what is there of a plan that another one replaces, a person's part of one as well."""
+    files = read_lifecycle(desk.folder)
+    names = [name for name in files.names if name.startswith((PLAN, CHECKLIST, f"{ACTIONS}/"))]
+    if not names:
+        return
+    number = 1 + len(list(desk.folder.glob(f"{EARLIER}-*")))
+    for name in names:
+        place = desk.folder / f"{EARLIER}-{number}" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(desk.folder / name, place)
+    for name in names:
+        if name.startswith(f"{ACTIONS}/"):
+            (desk.folder / name).unlink()
+    desk.tell(f"{', '.join(names)}: kept in {EARLIER}-{number}")
 
 
 def _render_plan(made: Json, how: str, numbers: Mapping[str, int]) -> str:
@@ -99,11 +123,15 @@ def _render_plan(made: Json, how: str, numbers: Mapping[str, int]) -> str:
     return f"{front}# {title}\n\n{goal}\n\n## Actions\n\n" + "\n".join(rows) + "\n"
 
 
-def _render_checklist(stories: list[Json], numbers: Mapping[str, int]) -> str:
+def _render_checklist(
+    stories: list[Json], numbers: Mapping[str, int], persons: Sequence[Box]
+) -> str:
+    """A box for each action, and those of a person that were there before."""
     boxes = [
         f"- [ ] ACTION_{numbers[story['id']]}: {' '.join(story['title'].split())}"
         for story in stories
     ]
+    boxes += [f"- [{'x' if box.is_ticked else ' '}] {box.text}" for box in persons]
     log = "| Date | Items completed | Notes |\n| --- | --- | --- |"
     rest = f"\n\n## Completed\n\n## Session Log\n\n{log}\n"
     return "# Checklist\n\n## In Progress\n\n" + "\n".join(boxes) + rest
