@@ -8,15 +8,26 @@ from collections.abc import Collection, Iterator
 
 from qloop.plan.model import Json
 
+_LOSES = "throws work away"
+_GIT = r"\bgit\s+(?:-[Cc]\s+\S+\s+|--\S+\s+)*"
+_SAME = r"[^\n;|&]*"  # up to the end of the same command
 _SIGNS = (
-    (r"\brm\s+(?:-\w+\s+|--\w+\s+)*(?:-\w*[rR]\w*|--recursive)", "removes whole folders"),
-    (r"\bfind\b[^\n;|]*\s-delete\b", "removes what it finds"),
+    (rf"\brm\s(?:{_SAME}\s)?(?:-\w*[rR]\w*|--recursive\b)", "removes whole folders"),
+    (r"\brmtree\s*\(", "removes whole folders"),
+    (rf"\bfind\b{_SAME}\s(?:-delete|-exec(?:dir)?\s+rm)\b", "removes what it finds"),
+    (rf"\bxargs\b{_SAME}\srm\b", "removes what it finds"),
     (r"\b(?:drop\s+(?:table|database|schema|column|view)|truncate\s+table)\b", "drops data"),
     (r"\bdelete\s+from\s+\S+\s*(?:;|[\"']|$)", "deletes all rows"),
-    (r"\bgit\s+(?:\S+\s+)*?push\s+[^\n;|]*(?:--force|--mirror|--delete|\s-f\b)", "forces a push"),
-    (r"\bgit\s+(?:filter-branch|filter-repo|rebase)\b", "rewrites history"),
-    (r"\bgit\s+reset\s+[^\n;|]*--hard\b", "throws work away"),
-    (r"\bgit\s+(?:branch\s+-D|tag\s+-d|clean\s+-\w*f)", "throws work away"),
+    (r"\b(?:dropdb|db:drop|dropDatabase|flushall|flushdb)\b", "drops data"),
+    (
+        rf"{_GIT}push\b{_SAME}\s(?:--force|--mirror|--delete|--prune|-\w*[fd]\w*\b|[+:]\S)",
+        "forces a push",
+    ),
+    (rf"{_GIT}(?:filter-branch|filter-repo|rebase|reflog\s+expire)\b", "rewrites history"),
+    (rf"{_GIT}(?:reset\b{_SAME}\s--hard|update-ref\s+-d|stash\s+(?:drop|clear))\b", _LOSES),
+    (rf"{_GIT}(?:branch\b{_SAME}\s(?-i:-\w*D)|tag\b{_SAME}\s(?:-d|--delete))", _LOSES),
+    (rf"{_GIT}(?:branch\b{_SAME}\s--force|clean\b{_SAME}\s(?:-\w*f|--force))", _LOSES),
+    (r"\b(?:terraform|tofu|pulumi)\s+destroy\b|\bkubectl\s+delete\b", "destroys what runs"),
     (r"\b(?:mkfs|wipefs|shred)\b", "destroys a device or a file for good"),
 )
 _KNOWN = tuple((re.compile(sign, re.IGNORECASE | re.MULTILINE), what) for sign, what in _SIGNS)
