@@ -143,6 +143,11 @@ def test_the_check_up_names_what_disagrees(intent: Intent) -> None:
     root = intent.folder.parent
     assert [line[:2] for line in found(root)] == ["ok"]
 
+    (intent.folder / "outcome.md").write_text("words\n")
+    assert found(root) == [
+        "warn 1--export-as-csv: INDEX.md says Active, and counts; outcome.md says no disposition "
+        "-> correct outcome.md, or take it away"
+    ]
     (intent.folder / "outcome.md").write_text("---\ndisposition: abandoned\n---\n")
     assert found(root) == [
         "warn 1--export-as-csv: INDEX.md says Active, and counts; outcome.md says abandoned -> "

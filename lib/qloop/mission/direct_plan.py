@@ -10,7 +10,7 @@ from qloop.mission.action_plan import has_actions, plan_of_actions
 from qloop.plan.model import Json
 from qloop.plan.prd import compile_prd
 from qloop.plan.validate import check_plan
-from qloop.run.planning import path_in_plan
+from qloop.run.planning import path_in_plan, read_text
 from qloop.state.mission import Mission
 from qloop.state.store import store_for
 from qloop.system.clock import utc_now
@@ -24,7 +24,7 @@ def plan_of_directive(folder: Path, root: Path, directive: str) -> Json:
     """The plan of an intent's actions, else of its document, made of the directive if missing."""
     spec = folder / "spec.md"
     data = read_optional(spec)
-    text = spec_of(directive) if data is None else data.decode("utf-8-sig")
+    text = spec_of(directive) if data is None else read_text(spec)
     if data is None:
         write_atomic(spec, text.encode())
     if has_actions(folder):

@@ -23,7 +23,7 @@ from qloop.plan.validate import check_plan
 from qloop.repo.checkout import head_commit
 from qloop.run.planner import checked_plan, planner_question
 from qloop.run.planner_brief import PLANNER
-from qloop.run.planning import path_in_plan
+from qloop.run.planning import path_in_plan, read_text
 from qloop.run.readers import Reader, find_readers
 from qloop.run.reading_call import ask
 from qloop.run.talk import Question
@@ -41,7 +41,7 @@ def make_plan(desk: PhaseDesk, facts: Facts, criteria: list[str], note: str) -> 
     *criteria* are of the one story where nobody makes several, *note* is what a person said of
     the plan before this one.
     """
-    text = desk.spec.read_text("utf-8-sig")
+    text = read_text(desk.spec)
     if has_actions(desk.folder):
         is_new = facts.is_greenfield
         made = plan_of_actions(desk.folder, desk.repository.root, is_greenfield=is_new)
@@ -64,7 +64,7 @@ def plan_of_spec(
     dressed: Dress = lambda question: question,
 ) -> tuple[Json, str]:
     """The plan that spec.md is or gives, and how it came about."""
-    text = desk.spec.read_text("utf-8-sig")
+    text = read_text(desk.spec)
     path = path_in_plan(desk.spec, desk.repository.root)
     if has_stories(text):
         return compile_prd(text, path=path, now=utc_now()), "compiled from spec.md"

@@ -23,10 +23,11 @@ from qloop.mission.specification import (
     specification_of,
 )
 from qloop.plan.prd_front import split_front_matter
+from qloop.run.planning import read_text
 from qloop.run.talk import Question
 from qloop.state.codebase import Facts
 from qloop.state.intent import plain_lines
-from qloop.state.lifecycle import document_of, read_lifecycle, read_real
+from qloop.state.lifecycle import read_lifecycle, read_real
 from qloop.state.sections import section_text
 from qloop.ui.recon_pages import recon_lines
 
@@ -42,7 +43,7 @@ def upscale(desk: PhaseDesk, facts: Facts) -> Result:
     `criteria` are the acceptance criteria that an agent gave.
     """
     if desk.spec.exists():
-        given = has_stories(desk.spec.read_text("utf-8-sig"))
+        given = has_stories(read_text(desk.spec))
         return {"note": "spec.md has stories" if given else "spec.md was there", "criteria": []}
     front, directive = _parts(desk)
     desk.tell("upscaler makes spec.md of the directive")
@@ -76,9 +77,7 @@ def _parts(desk: PhaseDesk) -> tuple[str, str]:
 
 def directive_of(folder: Path, context: MissionContext) -> str:
     """All that is wanted: the text of the intent's document, else what the mission was told."""
-    document = document_of(folder)
-    text = None if document is None else document.read_text("utf-8-sig")
-    return section_text(text or "", "Intent") or context.directive
+    return section_text(read_lifecycle(folder).document or "", "Intent") or context.directive
 
 
 def upscaler_values(context: MissionContext, directive: str, facts: Facts) -> dict[str, str]:

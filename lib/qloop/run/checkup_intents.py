@@ -12,7 +12,7 @@ from qloop.state.delivery_lock import Held, look
 from qloop.state.intent import KEYS, Intent, read_front
 from qloop.state.intent_index import INDEX, STANDINGS, Index, parse_index
 from qloop.state.intents import list_intents, read_index
-from qloop.state.lifecycle import OUTCOME, Lifecycle, Stage, lifecycle_of
+from qloop.state.lifecycle import OUTCOME, Disposition, Lifecycle, Stage, lifecycle_of
 from qloop.state.savepoints import LEDGER, last_stage, read_ledger
 
 
@@ -56,8 +56,10 @@ def _check_ends(intent: Intent, index: Index, files: Lifecycle) -> Iterator[Find
             fix = f"correct {OUTCOME}, then {fix}"
         yield _warn(intent, f"{INDEX} says {how}, and counts; {' and '.join(wrong)}", fix)
     elif wrong:
-        told = next(said for said in ends.values() if said is not None)
-        fix = f"qloop intent end {intent.id} --disposition {told}, or put the others right"
+        told = next((said for said in ends.values() if said in set(Disposition)), None)
+        fix = f"correct {OUTCOME}, or take it away"
+        if told is not None:
+            fix = f"qloop intent end {intent.id} --disposition {told}, or put the others right"
         yield _warn(intent, f"{INDEX} says {group}, and counts; {' and '.join(wrong)}", fix)
 
 
