@@ -11,6 +11,7 @@ from qloop.mission.beginning import as_team
 from qloop.mission.destruction import destructive_stories, find_destruction
 from qloop.mission.specification import check_kept, sentences_of, specification_of
 from qloop.state.mission import Mission, PhaseRun, Triage
+from qloop.state.mission_store import read_mission, write_mission
 from qloop.state.phases import Autonomy, PhaseName, PhaseStatus
 from qloop.system.errors import RepositoryBusy
 from qloop.system.identity import this_process
@@ -74,6 +75,22 @@ def document(folder: Path) -> str:
     return (folder / f"{folder.name}.md").read_text("utf-8")
 
 
+def own_part(folder: Path) -> None:
+    """An action that a person wrote, without a plan, and their box."""
+    (folder / "actions").mkdir()
+    (folder / "actions/ACTION_1.md").write_text("precious\n")
+    (folder / "checklist.md").write_text("- [x] [ORCHESTRATOR] it is wanted\n- [x] old\n")
+
+
+def is_kept(folder: Path) -> bool:
+    """Whether that is kept beside the plan that took its place, and the box in it."""
+    boxes = (folder / "checklist.md").read_text("utf-8")
+    assert "- [x] [ORCHESTRATOR] it is wanted" in boxes
+    assert "old" not in boxes
+    assert not (folder / "plans/.unfinished").exists()
+    return (folder / "plans/earlier-1/actions/ACTION_1.md").read_text() == "precious\n"
+
+
 def test_without_agents_the_gates_hold_the_same(tmp_path: Path, loaded: Loaded) -> None:
     """What destroys waits for a person; then all lands, each with its account, and it is over."""
     world = World(tmp_path, loaded)
@@ -121,6 +138,7 @@ def test_each_hands_on_to_the_next(tmp_path: Path, loaded: Loaded) -> None:
     """Agents are told where the intent stands; killed, it goes on; the reviewer ends it."""
     world = World(tmp_path, loaded)
     folder = make(world, WISH)
+    own_part(folder)
     said: dict[str, list[Any]] = {
         "brainstorming": [IDEAS],
         "spec-specialist": [SPECIFICATION],
@@ -148,7 +166,7 @@ def test_each_hands_on_to_the_next(tmp_path: Path, loaded: Loaded) -> None:
     assert prompt.startswith("=== qloop preamble ===")
     assert json.loads((folder / "quantum.json").read_text())["testCommand"] == "test -e README.md"
     assert not (folder / "outcome.md").exists()
-    assert world.qloop("answer", "cp-1-1", "retry").code == 0
+    assert (is_kept(folder), world.qloop("answer", "cp-1-1", "retry").code) == (True, 0)
     ran = world.qloop("auto", "1")
 
     assert ran.code == 0, ran.err
@@ -188,6 +206,18 @@ def test_a_mission_that_has_planned_goes_on_without_a_team() -> None:
         as_team(living, None, may_destroy=False)
 
 
+def test_a_mission_is_begun_once(tmp_path: Path) -> None:
+    """Of two that found none, the second one leaves what the first one has written."""
+    triage = Triage(complexity="SIMPLE")
+    told: dict[str, Any] = {"slug": "tea", "directive": "tea", "started_at": "", "updated_at": ""}
+    first = Mission(id=1, autonomy=Autonomy.GUIDED, triage=triage, limit_usd=2.0, **told)
+    write_mission(tmp_path, first)
+    with pytest.raises(RepositoryBusy, match="just now"):
+        write_mission(tmp_path, first.model_copy(update={"limit_usd": None}))
+
+    assert read_mission(tmp_path).limit_usd == 2.0
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -198,6 +228,19 @@ def test_a_mission_that_has_planned_goes_on_without_a_team() -> None:
         "git push --force origin main",
         "git filter-branch -f HEAD",
         "git reset --hard HEAD~3",
+        "rm build -rf",
+        "/bin/rm -v --recursive build",
+        "find . -type f -exec rm {} +",
+        "git ls-files | xargs -n 1 rm",
+        "git push -f",
+        "git -C a push origin +main",
+        "git push origin :old",
+        "git branch -D old",
+        "git stash clear",
+        "git clean -d --force",
+        "dropdb shop",
+        "terraform destroy -auto-approve",
+        "python -c 'import shutil; shutil.rmtree(\"a\")'",
     ],
 )
 def test_commands_that_destroy(command: str) -> None:
@@ -211,6 +254,10 @@ def test_what_destroys_nothing() -> None:
     quiet = [
         "rm a.txt",
         "git push origin main",
+        "git push --follow-tags origin HEAD:main",
+        "git branch -d merged",
+        "git commit -m 'push -f and rebase'",
+        "rm a.txt && grep -r b .",
         "make format",
         "grep -r rm .",
         "echo dropped table",
