@@ -197,6 +197,7 @@ def test_a_round_over_all_projects(
 
     assert busy.code == 75
     assert process.returncode == 130, (out, err)
+    assert "nothing to do" not in out
     Path(f"{flag}.on").touch()
     ran = world.qloop("main", "--once")
     assert ran.code == 1, ran.err

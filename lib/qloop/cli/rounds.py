@@ -97,7 +97,10 @@ def _told(one: Outcome) -> str:
         ("new in the hub", one.result.contributed),
     )
     told = "; ".join(f"{what}: {', '.join(names)}" for what, names in groups if names)
-    return f"{one.name}: {told or 'nothing to do'}"
+    parts = [told] if told else []
+    if one.result.is_interrupted:
+        parts.append("stopped")
+    return f"{one.name}: {'; '.join(parts) or 'nothing to do'}"
 
 
 def _code(outcomes: Sequence[Outcome]) -> int:
