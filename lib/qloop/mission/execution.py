@@ -9,7 +9,7 @@ from qloop.mission import warming
 from qloop.mission.execution_answers import accepted_red, take_answer
 from qloop.mission.execution_end import BUDGET, GO_ON, question_of, read_end
 from qloop.mission.execution_feed import Feed
-from qloop.mission.final_gate import judge_of, judge_whole
+from qloop.mission.final_gate import executors_preamble, judge_of, judge_whole
 from qloop.mission.landed_judge import recognition_words
 from qloop.mission.persons_boxes import note_open, put_back
 from qloop.mission.phase_desk import PhaseDesk
@@ -88,6 +88,7 @@ def _run_once(desk: PhaseDesk) -> Done:
         recognize=True,
         asks_at_gate=True,
         accepted_red=accepted_red(desk),
+        preamble=executors_preamble(desk),
     )
     with begin_run(desk.order.run_id) as forks:
         return run_whole(

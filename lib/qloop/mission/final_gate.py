@@ -12,6 +12,7 @@ from qloop.mission.flow import ABANDON
 from qloop.mission.hand_off import Member, hand_over
 from qloop.mission.landed_judge import RECOGNIZER, Judge, judge_landed
 from qloop.mission.phase_desk import PhaseDesk, Result
+from qloop.mission.preamble import render_preamble
 from qloop.plan.model import Plan, Status
 from qloop.run.readers import find_readers
 from qloop.state.insights import add_insight
@@ -33,6 +34,16 @@ Passed = tuple[PhaseCheckpoint | None, Result | None]
 def judge_of(desk: PhaseDesk) -> str:
     """The role that judges the whole."""
     return REVIEWER if REVIEWER in desk.order.phase_config.agents else RECOGNIZER
+
+
+def executors_preamble(desk: PhaseDesk) -> str:
+    """What a team's implementers are told first; empty without a team.
+
+    They end with a signal, not with a report: what landed accounts for the executor.
+    """
+    if judge_of(desk) != REVIEWER:
+        return ""
+    return render_preamble(desk.folder, EXECUTOR, is_reporting=False)
 
 
 def judge_whole(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> Passed:

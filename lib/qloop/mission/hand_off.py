@@ -18,12 +18,14 @@ from qloop.mission.team import REVIEWER
 from qloop.run.talk import Question
 from qloop.state.delivery_lock import Activity, Maker, add_delegate, end_delegate, look
 from qloop.state.lifecycle import Lifecycle, read_lifecycle
-from qloop.state.savepoints import folder_locked, rebuild_ledger
+from qloop.state.savepoints import add_savepoint, folder_locked, rebuild_ledger
 from qloop.system.errors import BadInput
 from qloop.system.files import write_atomic
 
 Made = TypeVar("Made")
 REPORTS = "reports"
+REPORTED = "Report"
+"""The class of the ledger's lines that tell how a member's work ended."""
 ANSWER_LAST = (
     "Your answer, in the form that your task asks for, comes last, behind the report.\n"
     "You read only: what you hand over is your answer, and qloop writes it down.\n"
@@ -123,3 +125,4 @@ def _as_delegate(folder: Path, session: str, role: str) -> Iterator[Callable[[],
         yield lambda: told.__setitem__(0, Activity.FINISHED)
     finally:
         end_delegate(folder, owner, session, told[0])
+        add_savepoint(folder, REPORTED, f"{session} {told[0]}")

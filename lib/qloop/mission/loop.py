@@ -6,7 +6,7 @@ Errors: RepositoryBusy where another process runs the mission; those of its stat
 
 import os
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from qloop.mission.choosing import PhaseChoice, choose_phase
 from qloop.mission.direct_plan import ensure_direct_plan
 from qloop.mission.intent_end import Ending, check_not_over, end_intent
 from qloop.mission.mission_lock import end_dead_runs, take_mission_lock
-from qloop.mission.owning import STAGES, delegated, owning
+from qloop.mission.owning import delegated, owning, stage_of
 from qloop.mission.phase_call import PhaseCall
 from qloop.mission.phase_order import make_order
 from qloop.mission.records import MissionRecords
@@ -193,10 +193,16 @@ class MissionLoop:
             self.records.change(lambda m: m.with_phase(known))
 
         self.person.say(f"{phase}: coordinator {spawns} started")
-        with delegated(self.records.folder, self.session, started.spawn_id or run_id, phase) as end:
+        with self._delegated(mission, started.spawn_id or run_id, phase) as end:
             event, seconds = call.run(note)
             end(event)
         return event, seconds
+
+    def _delegated(
+        self, mission: Mission, spawn: str, phase: PhaseName
+    ) -> AbstractContextManager[Callable[[PhaseEvent], None]]:
+        stage = stage_of(phase, is_team=mission.is_team)
+        return delegated(self.records.folder, self.session, spawn, phase, stage)
 
     def _end_intent(self, mission: Mission, how: Disposition) -> None:
         intent = load_intent(self.records.folder, mission.id, mission.slug)
@@ -213,9 +219,8 @@ class MissionLoop:
     def _note(self, phase: PhaseName, told: str) -> None:
         """Write down what was decided without asking; without a document nobody would read it."""
         with suppress(InputMissing):
-            add_insight(
-                self.records.folder, told, stage=STAGES[phase], author="qloop", is_autonomous=True
-            )
+            stage = stage_of(phase, is_team=False)
+            add_insight(self.records.folder, told, stage=stage, author="qloop", is_autonomous=True)
 
     def _tick_boxes(self) -> None:
         """What landed is ticked by its landing, and by nobody's word."""

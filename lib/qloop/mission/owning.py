@@ -35,6 +35,11 @@ STAGES = {
 """The stage that a phase works in."""
 
 
+def stage_of(phase: PhaseName, *, is_team: bool) -> Stage:
+    """The stage that a phase begins in: a gated team still thinks over and specifies first."""
+    return Stage.WHY if is_team and phase is PhaseName.PLANNING else STAGES[phase]
+
+
 @contextlib.contextmanager
 def owning(
     folder: Path, session: str, *, is_auto: bool, beat_s: float = BEAT_S
@@ -57,13 +62,13 @@ def owning(
 
 @contextlib.contextmanager
 def delegated(
-    folder: Path, owner: str, session: str, phase: PhaseName
+    folder: Path, owner: str, session: str, phase: PhaseName, stage: Stage
 ) -> Iterator[Callable[[PhaseEvent], None]]:
     """Have a phase's coordinator known as a delegate of the intent's owner within the block.
 
     It failed unless the block says by which event it ended.
     """
-    add_savepoint(folder, STAGES[phase], STARTED)
+    add_savepoint(folder, stage, STARTED)
     add_delegate(folder, owner, session, Maker(agent=phase.lower()))
     told = [Activity.FAILED]
 

@@ -18,11 +18,31 @@ HONOURING = (
 )
 
 
-def render_preamble(folder: Path, role: str | None = None, step: str | None = None) -> str:
-    """The preamble for a role, or a step, of the intent in *folder*; ends with a line end."""
+HELPERS = (
+    "You may hand parts of your task to sub-agents of your own. Begin what you tell each of them\n"
+    "with this preamble, word for word, then say which part is theirs; they change nothing that\n"
+    "you may not change, and what they find is yours to look at and to answer for."
+)
+
+
+def render_preamble(
+    folder: Path,
+    role: str | None = None,
+    step: str | None = None,
+    *,
+    is_reporting: bool = True,
+    has_helpers: bool = False,
+) -> str:
+    """The preamble for a role, or a step, of the intent in *folder*; ends with a line end.
+
+    *is_reporting*: its agent ends with a report; *has_helpers*: it has sub-agents of its own.
+    """
     standing = read_standing(folder)
     milestone = f" - {standing.milestone}" if standing.milestone else ""
     cycle = " / ".join(word for word in (role, step) if word) or standing.stage.value
+    told = [HONOURING]
+    told += [HELPERS] if has_helpers else []
+    told += [report_contract(role)] if is_reporting else []
     lines = (
         OPENING,
         f"Intent folder: {folder.name}",
@@ -30,9 +50,7 @@ def render_preamble(folder: Path, role: str | None = None, step: str | None = No
         f"Current stage: {standing.stage}{milestone}",
         f"Cycle step / role: {cycle}",
         "",
-        HONOURING,
-        "",
-        report_contract(role),
+        "\n\n".join(told),
         CLOSING,
     )
     return "\n".join(lines) + "\n"

@@ -41,12 +41,15 @@ class Briefing:
     """How long it is then."""
     by_model: bool = False
     """Whether a model said the finding, and not an extract."""
+    preamble: str = ""
+    """What stands before all else."""
 
     @classmethod
     def of_order(cls, order: AttemptOrder) -> Self:
         """The briefing of an attempt."""
         place = order.terms.place
-        return cls(place.prd, Path(place.root), order.patterns, order.commands.quality)
+        quality, told = order.commands.quality, order.terms.preamble
+        return cls(place.prd, Path(place.root), order.patterns, quality, preamble=told)
 
     @classmethod
     def of_plan(cls, plan: Plan, prd: str | None, root: Path) -> Self:
@@ -55,8 +58,8 @@ class Briefing:
         return cls(prd, root, patterns, tuple(plan.quality_commands))
 
     def render(self, story: Story, role: str = IMPLEMENTER) -> str:
-        """The maker's prompt: role, story, document, patterns, and the last failure."""
-        return render_role(
+        """The maker's prompt: preamble, role, story, document, patterns, and the last failure."""
+        told = render_role(
             role,
             {
                 "story_id": story.id,
@@ -71,6 +74,7 @@ class Briefing:
                 "checks": _checks_text(self.quality, story),
             },
         )
+        return f"{self.preamble}\n{told}" if self.preamble else told
 
     def _previous_text(self, story: Story) -> str:
         """Why the last attempt failed, with the end of its log or what that comes to, and what

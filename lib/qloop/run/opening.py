@@ -263,6 +263,7 @@ def _open(
         on_conflict=config.on_conflict,
         regenerate=config.regenerate,
         delegate=config.delegate,
+        preamble=wanted.preamble,
     )
     return Opened(repository, store, journal, terms, config, wanted, lock, open_purse(terms))
 

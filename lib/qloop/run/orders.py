@@ -75,6 +75,8 @@ class Terms(Value):
     on_conflict: OnConflict = "retry"
     regenerate: tuple[Regenerate, ...] = ()
     delegate: DelegateTable = DelegateTable()
+    preamble: str = ""
+    """What implementers are told before their prompt; ends with a line end, or is empty."""
 
 
 class Reserved(Value):

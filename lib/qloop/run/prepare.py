@@ -49,6 +49,8 @@ class Wanted:
     """Whether all evidence is run again at the end of each wave."""
     accepted_red: tuple[str, ...] = ()
     """Commands that may be red then, since a person has said so."""
+    preamble: str = ""
+    """What implementers are told before their prompt."""
     asks_at_gate: bool = False
     """Whether a story whose agent was stuck at the gate waits for a person."""
 
