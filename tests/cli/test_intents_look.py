@@ -120,7 +120,7 @@ def test_insights_and_savepoints_by_hand(root: Path, capsys: Captured) -> None:
     (folder / "spec.md").write_text("words")
     before = (folder / "savepoint.md").read_bytes()
     assert main(["intent", "rebuild", "1"]) == 0
-    assert "2 lines more" in capsys.readouterr().err
+    assert "2 more lines" in capsys.readouterr().err
     assert (folder / "savepoint.md").read_bytes().startswith(before)
     main(["intent", "show", "1"])
     told = capsys.readouterr().out

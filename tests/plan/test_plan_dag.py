@@ -143,7 +143,7 @@ def test_lowered_limits_are_told_as_they_are() -> None:
     """Where the limit is not the number of attempts, both are named."""
     value = plan(story("A", status="failed", retries={"attempts": 2, "maxAttempts": 1}))
 
-    assert blockers(value) == {"A": "A failed after 2 attempts, where 1 are allowed"}
+    assert blockers(value) == {"A": "A failed after 2 attempts, allowed: 1"}
 
 
 @unhurried

@@ -6,6 +6,8 @@ Units: tokens; United States dollars.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from qloop.system.counting import counted
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -39,7 +41,7 @@ def sum_usage(usages: Iterable[Usage]) -> Usage:
 
 def render_usage(usage: Usage, turns: int | None) -> str:
     """What a call cost, for people; empty where nothing is known."""
-    parts = [f"{turns} turn{'' if turns == 1 else 's'}"] if turns is not None else []
+    parts = [counted(turns, "turn")] if turns is not None else []
     if usage.input_tokens or usage.output_tokens:
         cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
         parts.append(f"{usage.input_tokens:,} tokens in{cached}")

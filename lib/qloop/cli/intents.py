@@ -30,6 +30,7 @@ from qloop.state.intents import (
 from qloop.state.lifecycle import Disposition, document_of, lifecycle_of
 from qloop.state.projects import find_project
 from qloop.state.savepoints import read_ledger, rebuild_ledger
+from qloop.system.counting import counted
 from qloop.system.errors import UsageWrong
 from qloop.ui import console
 from qloop.ui.intents import read_intent, read_intents, show_one, show_rows
@@ -179,7 +180,8 @@ def rebuild_savepoints(word: str) -> int:
     if not rebuild_ledger(found.folder, parse_index(read_index(root)).ending_of(found.id)):
         console.say("savepoint.md lacks nothing")
         return 0
-    console.say(f"savepoint.md: {len(read_ledger(found.folder)) - before} lines more")
+    added = len(read_ledger(found.folder)) - before
+    console.say(f"savepoint.md: {counted(added, 'more line')}")
     return 0
 
 

@@ -11,6 +11,7 @@ from qloop.plan.model import Plan
 from qloop.plan.validate import check_plan, find_faults
 from qloop.repo.checkout import Repository, find_repository
 from qloop.run.planning import Planned
+from qloop.system.counting import counted
 from qloop.system.errors import BadInput, Faults, InputMissing
 from qloop.ui import console
 from qloop.ui.waves import show_waves
@@ -114,7 +115,7 @@ def validate_file(file: Path | None, *, as_json: bool) -> int:
         console.print_json({"valid": not rows, "faults": rows})
         return Faults.exit_code if rows else 0
     plan = read_plan(path)
-    console.result(f"{path}: {len(plan.stories)} stories, no fault")
+    console.result(f"{path}: {counted(len(plan.stories), 'story')}, no fault")
     return 0
 
 

@@ -28,6 +28,7 @@ from qloop.state.phases import Autonomy
 from qloop.state.spending import MICROS, Book, total_usd
 from qloop.state.store import store_for
 from qloop.system.clock import parse_utc, utc_now
+from qloop.system.counting import counted
 from qloop.system.errors import RepositoryBusy
 from qloop.ui.history import events_of_plan
 from qloop.ui.progress import Follower, end_of
@@ -139,14 +140,14 @@ def _complete(desk: PhaseDesk, notes: Sequence[str] = ()) -> PhaseEvent:
     passed = sum(story.status is Status.PASSED for story in plan.stories)
     left = [story.id for story in plan.stories if story.status is not Status.PASSED]
     attempts = sum(event.event is EventKind.ATTEMPT_STARTED for event in own)
-    count = f"{passed} {'story' if passed == 1 else 'stories'} passed"
+    count = f"{counted(passed, 'story')} passed"
     without = f"; a person goes on without {', '.join(left)}" if left else ""
     asked, judged = judge_whole(desk, plan, own)
     if asked is not None:
         return asked
     down = warming.told_down(desk.order.mission_context)
     return desk.complete(
-        f"{count} in {attempts} {'attempt' if attempts == 1 else 'attempts'}{without}"
+        f"{count} in {counted(attempts, 'attempt')}{without}"
         f"{recognition_words(judged, judge_of(desk))}{''.join(f'; {note}' for note in notes)}",
         (FOLDER, "quantum.json"),
         metrics=_metrics(own, events),

@@ -21,6 +21,7 @@ from qloop.run.review_brief import criteria_of
 from qloop.run.talk import Question
 from qloop.run.verdict import Verdict, cited_paths, weigh
 from qloop.state.journal import Event, EventKind
+from qloop.system.counting import counted
 from qloop.ui.report_markdown import plain
 
 RECOGNIZER = "recognizer"
@@ -80,8 +81,7 @@ def recognition_words(found: Result | None, who: str = RECOGNIZER) -> str:
         return ""
     if found["passed"]:
         return f"; the {who} finds that it does what was asked"
-    count = len(found["issues"])
-    return f"; the {who} finds {count} {'thing' if count == 1 else 'things'} wanting ({PAGE})"
+    return f"; the {who} finds {counted(len(found['issues']), 'thing')} wanting ({PAGE})"
 
 
 def _ask(desk: PhaseDesk, plan: Plan, commits: tuple[str, str], who: Judge) -> Result:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from qloop.system.chromium import take_picture
+from qloop.system.counting import counted
 
 SIZES = ((1280, 900), (500, 900))
 """Of a desk's screen, and the narrowest that a browser's window gets."""
@@ -53,4 +54,4 @@ class Pictures:
         if self.faults:
             return (f"no more screenshots: {self.faults[0]}",)
         left = self.asked - self.taken
-        return (f"no screenshots of the last {left} pages",) if left else ()
+        return (f"no screenshots of the last {counted(left, 'page')}",) if left else ()

@@ -22,6 +22,7 @@ from qloop.run.planning import path_in_plan
 from qloop.state.phase_events import Option, PhaseEvent
 from qloop.state.phases import Autonomy
 from qloop.state.store import Store, store_for
+from qloop.system.counting import counted
 from qloop.ui.plan_pages import render_block_page, render_dag_page
 
 APPROVAL = "plan_approval"
@@ -75,8 +76,7 @@ def _wanted(desk: PhaseDesk) -> Result:
 
 
 def _put(desk: PhaseDesk, plan: Json) -> Result:
-    count = len(plan["stories"])
-    desk.tell(f"quantum.json: {count} {'story' if count == 1 else 'stories'}")
+    desk.tell(f"quantum.json: {counted(len(plan['stories']), 'story')}")
     store_for(desk.quantum, desk.repository.root).replace(plan)
     return {}
 
@@ -107,7 +107,11 @@ def _ask(desk: PhaseDesk, plan: Plan, told: tuple[str, ...], number: int) -> Pha
     root = desk.repository.root
     quantum, page = path_in_plan(desk.quantum, root), path_in_plan(desk.folder / DAG, root)
     more = len(remarks) - MOST_REMARKS
-    rest = [f"{more} remarks more: qloop plan --review --quantum {quantum}"] if more > 0 else []
+    rest = (
+        [f"{counted(more, 'more remark')}: qloop plan --review --quantum {quantum}"]
+        if more > 0
+        else []
+    )
     parts = (_summary(plan), *told, *remarks[:MOST_REMARKS], *rest)
     where = f"It stands in {quantum}, to read in {page}"
     return desk.ask(
@@ -127,5 +131,4 @@ def _remark(one: Remark) -> str:
 def _summary(plan: Plan) -> str:
     waves = waves_preview(plan, max(1, len(plan.stories)))
     widest = max((len(wave) for wave in waves), default=0)
-    stories = len(plan.stories)
-    return f"{stories} {'story' if stories == 1 else 'stories'}, widest wave {widest}"
+    return f"{counted(len(plan.stories), 'story')}, widest wave {widest}"

@@ -30,6 +30,7 @@ from qloop.state.phases import Autonomy, PhaseName
 from qloop.state.refinement import Refinement, Severity
 from qloop.state.store import store_for
 from qloop.system.clock import utc_now
+from qloop.system.counting import counted
 from qloop.system.errors import QloopError
 
 FOLDER = "refinement"
@@ -91,7 +92,7 @@ def _ask(desk: PhaseDesk, found: Refinement) -> PhaseEvent:
     """What a person decides; mended is once, so that a mission comes to an end."""
     first = next(one for one in found.findings if one.severity is Severity.CRITICAL)
     others = f" (the first: {first.text})" if found.critical > 1 else f": {first.text}"
-    which = "1 finding is" if found.critical == 1 else f"{found.critical} findings are"
+    which = f"{counted(found.critical, 'finding')} {'is' if found.critical == 1 else 'are'}"
     question = f"{found.summary}. {which} critical{others}. What about it?"
     ways = (FIX, ACCEPT, ABANDON) if desk.order.round == 0 else (ACCEPT, ABANDON)
     return desk.ask(FINDINGS, question, ways, plan=f"{FOLDER}/{PLAN_FILE}")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from qloop.plan.prd import compile_prd
 from qloop.state.codebase import Facts
 from qloop.state.mission import Triage
+from qloop.system.counting import counted
 from qloop.system.errors import QloopError
 
 SIZES = ("SIMPLE", "MEDIUM", "COMPLEX", "MASSIVE")
@@ -92,16 +93,16 @@ def count_stories(text: str) -> int:
 
 
 def _by_stories(count: int) -> Iterator[Reason]:
-    yield _level(count, STORIES), f"{count} {'story' if count == 1 else 'stories'}"
+    yield _level(count, STORIES), counted(count, "story")
 
 
 def _by_words(text: str) -> Iterator[Reason]:
     words, points, files = len(text.split()), len(_POINT.findall(text)), len(_named_files(text))
-    yield _level(words, WORDS), f"{words} words"
+    yield _level(words, WORDS), counted(words, "word")
     if points:
-        yield _level(points, POINTS), f"{points} {'point' if points == 1 else 'points'}"
+        yield _level(points, POINTS), counted(points, "point")
     if files:
-        yield _level(files, FILES), f"{files} {'file' if files == 1 else 'files'} named"
+        yield _level(files, FILES), f"{counted(files, 'file')} named"
     for level, pattern, reason in (
         (1, _STEPS, "it has several steps"),
         (1, _DATA, "it changes data or its form"),

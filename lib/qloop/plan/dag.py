@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from qloop.plan.clashes import Ground, Token
 from qloop.plan.values import Status
+from qloop.system.counting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -238,8 +239,8 @@ def _find_end(story: AnyStory, barred: set[str]) -> str | None:
         return f"is {story.status}"
     if story.status is Status.FAILED and not is_waiting(story):
         if 0 < story.attempts == story.max_attempts:
-            return f"failed {story.attempts} of {story.max_attempts} attempts"
-        return f"failed after {story.attempts} attempts, where {story.max_attempts} are allowed"
+            return f"failed {story.attempts} of {counted(story.max_attempts, 'attempt')}"
+        return f"failed after {counted(story.attempts, 'attempt')}, allowed: {story.max_attempts}"
     return "was given up in this run" if story.id in barred and is_waiting(story) else None
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from qloop.system.counting import counted
 from qloop.system.errors import Faults
 
 _LONGEST_SHOWN = 80
@@ -46,8 +47,9 @@ def show(value: Any) -> str:
 def faults_error(faults: Iterable[Fault], where: str) -> Faults:
     """All faults of one input as one error, a line for each."""
     lines = tuple(str(fault) for fault in faults)
-    count = "1 fault" if len(lines) == 1 else f"{len(lines)} faults"
-    return Faults(f"{count} in the plan", lines, where=where, fix="correct the file")
+    return Faults(
+        f"{counted(len(lines), 'fault')} in the plan", lines, where=where, fix="correct the file"
+    )
 
 
 def _show_json(value: Any) -> str:

@@ -6,6 +6,7 @@ Lines count from 1 in the file as it is, front matter included.
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from qloop.system.counting import counted
 from qloop.system.errors import Faults
 
 Lines = dict[str, int]
@@ -22,5 +23,9 @@ class LineFault(NamedTuple):
 def faults_error(faults: Iterable[LineFault], path: str) -> Faults:
     """All faults of a document as one error, a line for each, in the order of the document."""
     lines = tuple(f"line {line}: {message}" for line, message in sorted(set(faults)))
-    count = "1 fault" if len(lines) == 1 else f"{len(lines)} faults"
-    return Faults(f"{count} in the PRD", lines, where=path, fix="correct the lines named")
+    return Faults(
+        f"{counted(len(lines), 'fault')} in the PRD",
+        lines,
+        where=path,
+        fix="correct the lines named",
+    )

@@ -10,6 +10,7 @@ from qloop.agents.readable import readable_log
 from qloop.agents.roles import IMPLEMENTER
 from qloop.plan.model import Failure, Phase, Plan, Story
 from qloop.run.orders import AttemptOrder
+from qloop.system.counting import counted
 from qloop.system.errors import BadInput
 from qloop.system.logged import read_tail
 
@@ -96,7 +97,9 @@ class Briefing:
             return text
         log = readable_log(self.root / last.log)
         if self.finding:
-            text += f"\n\nIts log of {self.lines} lines comes to:\n\n{_indent(self.finding)}"
+            text += (
+                f"\n\nIts log of {counted(self.lines, 'line')} comes to:\n\n{_indent(self.finding)}"
+            )
             text += f"\n\nThe whole log: {log}"
         if self.finding and last.phase in OF_COMMANDS:
             return text

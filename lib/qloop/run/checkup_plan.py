@@ -21,6 +21,7 @@ from qloop.run.prepare import (
 )
 from qloop.run.resolvers import RESOLVER, pick_resolver
 from qloop.run.reviewers import pick_reviewers
+from qloop.system.counting import counted
 from qloop.system.errors import InputMissing, QloopError
 
 
@@ -43,8 +44,7 @@ def load_plan(state_file: Path, root: Path) -> tuple[Plan | None, list[Finding]]
         return None, [Finding("plan", "ok", f"none yet ({state_file})", exc.fix)]
     except QloopError as exc:
         return None, [from_error("plan", exc)]
-    count = len(plan.stories)
-    told = Finding("plan", "ok", f"{count} {'story' if count == 1 else 'stories'}, no fault")
+    told = Finding("plan", "ok", f"{counted(len(plan.stories), 'story')}, no fault")
     return plan, [told, *_check_document(plan, root, state_file)]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from qloop.system.cancel import Cancel
 from qloop.system.clock import render_duration
+from qloop.system.counting import counted
 from qloop.system.errors import InternalFailure
 from qloop.system.logged import Ended, read_tail, run_logged
 from qloop.system.tree import Marks
@@ -121,7 +122,7 @@ def run_gates(room: Room, kind: str, commands: tuple[str, ...]) -> tuple[GateRes
 
 def count_green(results: tuple[GateResult, ...]) -> str:
     """How many commands were green, for people; all of *results* are."""
-    return "1 command green" if len(results) == 1 else f"{len(results)} commands green"
+    return f"{counted(len(results), 'command')} green"
 
 
 def numbered(kind: str, commands: tuple[str, ...]) -> dict[str, str]:

@@ -30,6 +30,7 @@ from qloop.run.purse import BudgetReached
 from qloop.run.setting_up import gate_room
 from qloop.run.target import Target, find_target, replace_target
 from qloop.state.journal import EventKind, Journal
+from qloop.system.counting import counted
 from qloop.system.errors import BadInput
 from qloop.system.logged import read_tail
 
@@ -59,7 +60,7 @@ def hand_down(desk: Desk, order: AttemptOrder, story: Story) -> Handed:
     if last is None or not desk.terms.delegate.takes_trace(lines):
         return Handed()
     with desk_within(desk) as own:
-        reason = f"a trace of {lines} lines, more than {desk.terms.delegate.trace_lines}"
+        reason = f"a trace of {counted(lines, 'line')}, more than {desk.terms.delegate.trace_lines}"
         found = compress_trace(own, desk.dispatch.delegate(QA), trace, reason)
     return _mended(desk, order, story, last, Handed(found.text, lines, found.source == "model"))
 
@@ -155,7 +156,7 @@ def _mend(
             return None
         with desk_within(desk) as own:
             limit = desk.terms.delegate.code_lines
-            reason = f"a file of {target.lines} lines, more than {limit}"
+            reason = f"a file of {counted(target.lines, 'line')}, more than {limit}"
             proposal = propose(own, worker, target, ticket, reason)
     except (BadInput, BudgetReached, OSError) as exc:
         desk.emit(EventKind.STATE_REPAIRED, text=f"{desk.dispatch.story}: no worker asked: {exc}")

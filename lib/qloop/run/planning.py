@@ -12,6 +12,7 @@ from qloop.plan.update import PlanUpdate, archive_name, is_finished, update_plan
 from qloop.plan.validate import check_plan
 from qloop.state.store import Store
 from qloop.system.clock import utc_now
+from qloop.system.counting import counted
 from qloop.system.errors import BadInput, InputMissing
 from qloop.system.files import write_atomic
 
@@ -71,7 +72,7 @@ def put_plan(
     """Write a plan that was *made*, in the place of *former* or, for an *update*, over it."""
     if former is None:
         store.replace(made)
-        return Planned(made, (f"{len(made['stories'])} stories in {store.path.name}",))
+        return Planned(made, (f"{counted(len(made['stories']), 'story')} in {store.path.name}",))
     if update:
         updated = update_plan(former, made)
         check_plan(updated.document, str(prd))
@@ -80,7 +81,8 @@ def put_plan(
     kept = archive / archive_name(former, utc_now())
     write_atomic(kept, render_document(former))
     store.replace(made)
-    return Planned(made, (f"{len(made['stories'])} stories; the finished plan is kept as {kept}",))
+    count = counted(len(made["stories"]), "story")
+    return Planned(made, (f"{count}; the finished plan is kept as {kept}",))
 
 
 def read_or_make(quantum: Path, prd: Path | None, root: Path) -> Plan:

@@ -7,6 +7,7 @@ from qloop.repo.line import line_tip
 from qloop.repo.uncommitted import count_elsewhere, find_uncommitted
 from qloop.run.config import CONFIG_NAME
 from qloop.run.orders import Place
+from qloop.system.counting import counted
 
 NAMES_SHOWN = 5
 
@@ -41,7 +42,7 @@ def _elsewhere(repository: Repository, branch: str, tip: str) -> list[str]:
     name, count = count_elsewhere(repository, branch, tip)
     if not count:
         return []
-    commits = "1 commit" if count == 1 else f"{count} commits"
+    commits = counted(count, "commit")
     return [
         f"{name} has {commits} that {branch} lacks, so no agent sees them; "
         f"to bring them in: git switch {branch} && git merge {name}"

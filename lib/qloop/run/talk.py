@@ -23,6 +23,7 @@ from qloop.run.readers import Reader, ended_badly, hindered_error, is_whole
 from qloop.run.reading_desk import ReadingDesk
 from qloop.state.journal import EventKind
 from qloop.system.clock import render_duration
+from qloop.system.counting import counted
 from qloop.system.errors import Faults
 from qloop.system.files import write_atomic
 
@@ -165,4 +166,4 @@ class Talk(Generic[Made]):
 
 
 def _count(faults: Sequence[str]) -> str:
-    return "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+    return counted(len(faults), "fault")

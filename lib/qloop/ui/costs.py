@@ -10,6 +10,7 @@ from qloop.plan.model import Plan
 from qloop.state.budget import Estimate, Limits, total
 from qloop.state.journal import Event, EventKind
 from qloop.state.spending import ESTIMATED, MICROS, UNUSED, Book, Call, total_usd
+from qloop.system.counting import counted
 from qloop.ui import console
 from qloop.ui.amounts import render_cost
 from qloop.ui.views import View
@@ -124,7 +125,7 @@ def cost_line(events: Sequence[Event]) -> str:
     if not calls:
         return ""
     row = _row("", calls)
-    agents = "1 call" if row.calls == 1 else f"{row.calls} calls"
+    agents = counted(row.calls, "call")
     read, written = row.input_tokens, row.output_tokens
     tokens = f", {read} tokens read, {written} written" if read or written else ""
     return f"{render_cost(row.usd, row.estimated_usd)} ({agents}{tokens})"

@@ -7,14 +7,15 @@ from typing import Any
 
 from qloop.plan.critique import CHECKS, Remark
 from qloop.plan.model import Plan
+from qloop.system.counting import counted
 
 
 def critique_lines(plan: Plan, remarks: Sequence[Remark], waves: int) -> Iterator[str]:
     """The review in lines: how large the plan is, then what was found, by check."""
     edges = sum(len(story.depends_on) for story in plan.stories)
-    size = f"{_count(len(plan.stories), 'story', 'stories')}, {_count(edges, 'edge', 'edges')}"
-    ahead = f", {_count(waves, 'wave', 'waves')} to come" if waves else ", nothing left to run"
-    found = _count(len(remarks), "remark", "remarks") if remarks else "nothing to remark"
+    size = f"{counted(len(plan.stories), 'story')}, {counted(edges, 'edge')}"
+    ahead = f", {counted(waves, 'wave')} to come" if waves else ", nothing left to run"
+    found = counted(len(remarks), "remark") if remarks else "nothing to remark"
     yield f"plan review: {size}{ahead}; {found}"
     for check, group in groupby(remarks, key=lambda one: one.check):
         yield f"{check}: {CHECKS[check]}"
@@ -31,7 +32,3 @@ def critique_json(remarks: Sequence[Remark]) -> dict[str, Any]:
             {**row, "stories": list(row["stories"]), "files": list(row["files"])} for row in rows
         ]
     }
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import BaseModel, ConfigDict
 
 from qloop.plan.model import Plan, Status, Story
+from qloop.system.counting import counted
 from qloop.ui.layout import BOX, Arrow, Layout, Point, lay_out
 from qloop.ui.markup import Markup, element, number
 from qloop.ui.svg import MARGIN, Drawing, document, fitted, sign, text, width_of, wrapped
@@ -76,7 +77,7 @@ def draw_dag(plan: Plan, boxes: Sequence[Box], *, links: str | None = None) -> D
     return document(
         width,
         height,
-        f"{name}: {len(boxes)} stories and what they need",
+        f"{name}: {counted(len(boxes), 'story')} and what each needs",
         element("rect", width=width, height=height, rx=8, class_="paper"),
         element("defs", clip),
         text(MARGIN, 27, fitted(name, width - 2 * MARGIN, 15), "head"),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qloop.agents.role_answers import DiagnosisAnswer
+from qloop.system.counting import counted
 from qloop.ui.report_markdown import fenced
 from qloop.ui.views import View
 
@@ -58,7 +59,7 @@ def render_debug(found: Investigation, answer: DiagnosisAnswer | None, note: str
     lines = [f"# Why {found.story} failed", "", f"{found.title}", ""]
     lines += [f"Attempt {found.attempt}, {found.phase}: {_line(found.reason)}", ""]
     if found.finding:
-        lines += [f"Its log of {found.lines} lines comes to: {_line(found.finding)}", ""]
+        lines += [f"Its log of {counted(found.lines, 'line')} comes to: {_line(found.finding)}", ""]
     if found.red:
         lines += ["## Red commands", ""]
         lines += [f"- {one.name}: `{one.command}` ({one.log})" for one in found.red]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from qloop.system.counting import counted
 from qloop.ui.amounts import render_cost
 from qloop.ui.history import first_line
 from qloop.ui.views import View
@@ -75,7 +76,7 @@ def delegate_words(one: DelegateRun) -> str:
     if one.role == WORKER:
         line = WORDS.get(one.outcome, "{text}").format(target=one.target, text=text)
         return f"{one.role} {line}{_by(one)}"
-    size = f"{one.lines_in} lines to {one.tokens_out} tokens"
+    size = f"{counted(one.lines_in, 'line')} to {counted(one.tokens_out, 'token')}"
     how = "an extract brings" if one.source != "model" else f"{one.role} compressed"
     cut = ", cut" if one.truncated else ""
     return f"{how} {size}{cut}: {text}{_by(one)}"

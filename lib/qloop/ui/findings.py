@@ -6,6 +6,7 @@ from typing import Any
 
 from qloop.plan.model import CompletedWave, Plan
 from qloop.state.journal import Event
+from qloop.system.counting import counted
 
 MOST_NAMED = 5
 
@@ -44,8 +45,7 @@ def count_findings(plan: Plan, events: Sequence[Event]) -> str:
     stories = list(dict.fromkeys(name for wave, one in found for name in _stories(wave, one)))
     ways = ", ".join(f"qloop show {name}" for name in stories[:MOST_NAMED])
     more = ", …" if len(stories) > MOST_NAMED else ""
-    count = "1 finding" if len(found) == 1 else f"{len(found)} findings"
-    return f"{count} of the checks at the waves' ends: {ways}{more}"
+    return f"{counted(len(found), 'finding')} of the checks at the waves' ends: {ways}{more}"
 
 
 def finding_lines(found: Sequence[dict[str, Any]]) -> Iterator[str]:

@@ -6,6 +6,7 @@ Pure; deterministic. Source: https://mermaid.js.org/syntax/flowchart.html
 from collections.abc import Sequence
 
 from qloop.plan.model import Plan
+from qloop.system.counting import counted
 from qloop.ui.dag_drawing import STATUSES, Box, needs_of
 from qloop.ui.layering import layer
 from qloop.ui.markup import clean
@@ -38,7 +39,9 @@ def render_mermaid(plan: Plan, boxes: Sequence[Box]) -> str:
     dropped = layered.implied if count > MOST_ARROWS else frozenset()
     lines = [f"flowchart {'LR' if len(layered.layers) <= WIDEST else 'TD'}"]
     if dropped:
-        lines.append(f"  %% {len(dropped)} arrows that follow from others are left out")
+        lines.append(
+            f"  %% left out, since they follow from others: {counted(len(dropped), 'arrow')}"
+        )
     lines += [f'  {names[box.id]}["{_label(box)}"]:::{box.status}' for box in boxes]
     for node, others in needs.items():
         for other in others:

@@ -9,6 +9,7 @@ from rich.text import Text
 from qloop.state.mission import Checkpoint, Mission, MissionStatus
 from qloop.state.phases import PhaseName, PhaseStatus
 from qloop.system.clock import render_duration
+from qloop.system.counting import counted
 from qloop.ui import console
 from qloop.ui.mission_panel import draw_panel, draw_question
 
@@ -50,8 +51,8 @@ def show_summary(mission: Mission, spent_usd: float, branch: str | None) -> None
         console.result(console.printable(f"  {run.phase} {dots} {took:<8} {run.note}".rstrip()))
     execution = mission.phase(PhaseName.EXECUTION)
     total = render_duration(sum(run.seconds for run in mission.phases))
-    commits = _count(execution.metrics.commits, "commit", "commits")
-    agents = _count(sum(run.metrics.agents_spawned for run in mission.phases), "agent", "agents")
+    commits = counted(execution.metrics.commits, "commit")
+    agents = counted(sum(run.metrics.agents_spawned for run in mission.phases), "agent")
     console.result(f"total {total}, {commits}, {agents}, ${spent_usd:.2f}")
     if mission.status is MissionStatus.COMPLETED and branch is not None:
         text = f"what landed: git log {branch}; take it into your branch: git merge {branch}"
@@ -59,10 +60,6 @@ def show_summary(mission: Mission, spent_usd: float, branch: str | None) -> None
     refined = mission.phase(PhaseName.REFINEMENT)
     if refined.status is PhaseStatus.COMPLETE and refined.outputs:
         console.result(f"what to improve: {refined.outputs[0].path} in the mission's folder")
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
 
 
 def _show(rows: Iterable[Text]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from qloop.plan.dag import waves_preview
 from qloop.plan.model import Plan, Story, Task
+from qloop.system.counting import counted
 from qloop.ui.dag_drawing import boxes_of
 from qloop.ui.mermaid import is_drawable, render_mermaid
 from qloop.ui.report_markdown import code, fenced, plain
@@ -44,7 +45,7 @@ def render_block_page(plan: Plan, story: Story) -> str:
 def _head(plan: Plan, waves: Sequence[Sequence[str]]) -> Iterator[str]:
     edges = sum(len(story.depends_on) for story in plan.stories)
     widest = max((len(wave) for wave in waves), default=0)
-    count = f"{_count(len(plan.stories), 'story', 'stories')}, {_count(edges, 'edge', 'edges')}"
+    count = f"{counted(len(plan.stories), 'story')}, {counted(edges, 'edge')}"
     yield f"{count}, widest wave {widest}."
     yield ""
     yield f"- Branch: {code(plan.branch_name)}"
@@ -75,7 +76,3 @@ def _task(task: Task) -> str:
 
 def _listed(title: str, rows: Sequence[str]) -> list[str]:
     return [f"## {title}", "", *(f"- {row}" for row in rows), ""] if rows else []
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

@@ -7,6 +7,7 @@ from qloop.state.facts import is_beside
 from qloop.state.journal import Event, EventKind, Journal
 from qloop.state.pauses import Pause
 from qloop.system.clock import parse_utc, render_duration
+from qloop.system.counting import counted
 from qloop.ui import console
 from qloop.ui.delegates import DelegateRun, delegate_words
 from qloop.ui.pauses import render_pause
@@ -100,7 +101,7 @@ def _review(event: Event, who: str) -> str:
     data = event.data
     issues = data.get("issues") or []
     if data.get("passed"):
-        notes = f", {len(issues)} remarks" if issues else ""
+        notes = f", {counted(len(issues), 'remark')}" if issues else ""
         return f"{who}: {data.get('role')}: passed{notes}"
     return f"{who}: {_first(data.get('reason'))} {' '.join(map(str, issues[:1]))}".rstrip()
 
@@ -168,8 +169,7 @@ def _recognized(event: Event) -> str:
         text = str(data["text"])
         return text if text.startswith(f"{event.wave} ") else f"{event.wave}: {text}"
     took = render_duration(float(data.get("seconds") or 0))
-    count = data.get("checked")
-    commands = "1 command" if count == 1 else f"{count} commands"
+    commands = counted(int(data.get("checked") or 0), "command")
     return f"{event.wave}: all that landed holds ({commands}, {took})"
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from qloop.state.codebase import Arrow, Command, Document, Facts
+from qloop.system.counting import counted
 from qloop.ui.mermaid import escape
 from qloop.ui.report_markdown import code, fenced, plain
 
@@ -76,7 +77,7 @@ def size_words(facts: Facts) -> str:
     """How much there is, in one line."""
     size = facts.size
     apart = f"; {size.set_apart} vendored or generated set apart" if size.set_apart else ""
-    files = "1 file" if size.files == 1 else f"{size.files} files"
+    files = counted(size.files, "file")
     if facts.is_greenfield:
         return f"greenfield: {files}, no source yet{apart}"
     source = f"{size.source_files} of source ({size_text(size.source_bytes)})"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from qloop.plan.model import ReviewPart, Status
 from qloop.plan.values import UNVERIFIED
 from qloop.system.clock import render_duration
+from qloop.system.counting import counted
 from qloop.ui.amounts import render_cost
 from qloop.ui.attempts import Attempt, GateRun
 from qloop.ui.report_view import Report, RunPart, StoryPart
@@ -69,8 +70,7 @@ def changed_words(one: StoryPart) -> str:
         return ""
     added = sum(row.added or 0 for row in one.changed)
     deleted = sum(row.deleted or 0 for row in one.changed)
-    count = "1 file" if len(one.changed) == 1 else f"{len(one.changed)} files"
-    return f"{count}, +{added} -{deleted}"
+    return f"{counted(len(one.changed), 'file')}, +{added} -{deleted}"
 
 
 def why_not(one: StoryPart) -> str:

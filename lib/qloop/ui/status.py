@@ -12,6 +12,7 @@ from qloop.plan.values import Status
 from qloop.state.facts import EventKind
 from qloop.state.report import StoryReport, build_report
 from qloop.system.clock import render_duration
+from qloop.system.counting import counted
 from qloop.ui import console
 from qloop.ui.amounts import render_cost
 from qloop.ui.history import events_of_plan, first_line, parse_moment
@@ -153,9 +154,11 @@ def headlines(view: StatusView, now: datetime) -> list[str]:
     else:
         lines.append("no run is on")
     if view.line is not None and view.line.ahead:
-        lines.append(f"the line is {_commits(view.line.ahead)} ahead of {view.branch}")
+        lines.append(f"the line is {counted(view.line.ahead, 'commit')} ahead of {view.branch}")
     if view.line is not None and view.line.behind:
-        lines.append(f"{view.branch} has {_commits(view.line.behind)} that the line has not")
+        lines.append(
+            f"{view.branch} has {counted(view.line.behind, 'commit')} that the line has not"
+        )
     lines += [render_view(one, now.timestamp()) for one in view.pauses]
     left = _left_to_person(view)
     red = view.red_wave.text if view.red_wave is not None else ""
@@ -276,7 +279,3 @@ def _last_end(events: Sequence[AnyEvent]) -> EndedView | None:
 def _since(moment: str, now: datetime) -> str:
     at = parse_moment(moment)
     return "?" if at is None else render_duration(max(0.0, (now - at).total_seconds()))
-
-
-def _commits(count: int) -> str:
-    return "1 commit" if count == 1 else f"{count} commits"
