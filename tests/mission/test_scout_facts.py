@@ -128,8 +128,8 @@ def test_conventions() -> None:
     assert ("types", "mypy, strict", "pyproject.toml:3 (tool.mypy)") in found
     assert ("layout", "semi = False", ".prettierrc") in found
     assert ("linter", "ESLint", "eslint.config.js") in found
-    assert ("tests", "1 files named test_NAME.py, 1 of them in tests/", "tests/test_a.py") in found
-    assert ("tests", "1 files named NAME.test, beside the code", "src/b.test.ts") in found
+    assert ("tests", "1 file named test_NAME.py, 1 of them in tests/", "tests/test_a.py") in found
+    assert ("tests", "1 file named NAME.test, beside the code", "src/b.test.ts") in found
 
 
 @pytest.mark.parametrize(
@@ -230,13 +230,13 @@ def test_files_that_are_not_read() -> None:
     files: dict[str, str | bytes] = {"package.json": " " * (LARGEST_BYTES + 1), **many}
     files |= {"Makefile": b"test:\0\n", "a/b/c/d/e/go.mod": "module x"}
     facts = scout(files)
-    beyond = "are too many or too deep, or no text"
+    beyond = ": too many or too deep, or no text"
 
     assert {one.source.path: one.reason for one in facts.unread} == {
         "package.json": "more than 500,000 bytes",
-        "Makefile": f"1 files of this name {beyond}",
-        "a/b/c/d/e/go.mod": f"1 files of this name {beyond}",
-        "p60/Cargo.toml": f"3 files of this name {beyond}",
+        "Makefile": f"1 file of this name{beyond}",
+        "a/b/c/d/e/go.mod": f"1 file of this name{beyond}",
+        "p60/Cargo.toml": f"3 files of this name{beyond}",
     }
     assert {one.source.path for one in facts.commands} == {f"p{n:02}/Cargo.toml" for n in range(60)}
 

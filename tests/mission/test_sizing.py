@@ -30,7 +30,7 @@ def document(count: int) -> str:
             "it asks for a whole program: 'Build me a small web app'",
         ),
         ("Rewrite the parser", "COMPLEX", "it is about all of something: 'Rewrite'"),
-        ("word " * 1000, "MASSIVE", "1000 words"),
+        ("word " * 1000, "MASSIVE", "1,000 words"),
         ("\n".join(f"{n}. thing" for n in range(25)), "MASSIVE", "25 points"),
     ],
 )

@@ -217,7 +217,7 @@ def test_a_finding_takes_the_place_of_the_log(tmp_path: Path) -> None:
     }
 
     for text in told.values():
-        assert "Its log of 3000 lines comes to:\n\n  a.py:1: no" in text
+        assert "Its log of 3,000 lines comes to:\n\n  a.py:1: no" in text
         assert f"The whole log: {tmp_path / 'log'}" in text
         assert "more of it" not in text
     assert "a line" not in told["verification"]

@@ -30,6 +30,7 @@ from qloop.mission.scout_xml import look_at_xml
 from qloop.repo.repository import Repository
 from qloop.repo.tracked import TrackedFile, last_subjects, list_tracked, read_tracked
 from qloop.state.codebase import Command, Dependency, Facts, Size, Source, Unread
+from qloop.system.counting import counted
 
 LARGEST_BYTES = 500_000
 """A file of more is named and not read."""
@@ -201,7 +202,7 @@ def _beyond(files: Iterable[TrackedFile], texts: Mapping[str, str]) -> list[Unre
             left[file.path.rpartition("/")[2]].append(file.path)
     return [
         Unread(
-            reason=f"{len(paths)} files of this name are too many or too deep, or no text",
+            reason=f"{counted(len(paths), 'file')} of this name: too many or too deep, or no text",
             source=Source(path=paths[0]),
         )
         for paths in left.values()

@@ -24,6 +24,7 @@ from qloop.mission.scout_tree import (
     together,
 )
 from qloop.state.codebase import HISTORY, Command, Convention, Purpose, Source
+from qloop.system.counting import counted
 
 _CONVENTIONAL = re.compile(
     r"(build|chore|ci|docs|feat|fix|perf|refactor|revert|style|test)(\([^)]*\))?!?: "
@@ -211,7 +212,7 @@ def _test_layout(tree: Tree) -> Iterator[Convention]:
                 ("test", "tests", "spec", "__tests__")
             ) and top not in ("test", "tests", "spec")
             where = "beside the code" if beside else f"{most} of them in {top}/"
-            text = f"{len(paths)} files named {name}, {where}"
+            text = f"{counted(len(paths), 'file')} named {name}, {where}"
             yield Convention(topic="tests", text=text, source=Source(path=paths[0]))
 
 

@@ -239,7 +239,7 @@ def _find_end(story: AnyStory, barred: set[str]) -> str | None:
         return f"is {story.status}"
     if story.status is Status.FAILED and not is_waiting(story):
         if 0 < story.attempts == story.max_attempts:
-            return f"failed {story.attempts} of {counted(story.max_attempts, 'attempt')}"
+            return f"failed {story.attempts} of {story.max_attempts} attempts"
         return f"failed after {counted(story.attempts, 'attempt')}, allowed: {story.max_attempts}"
     return "was given up in this run" if story.id in barred and is_waiting(story) else None
 
