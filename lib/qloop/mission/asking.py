@@ -6,7 +6,7 @@ ends no phase: it is said, and stands beside the result.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
@@ -35,6 +35,22 @@ class Judged(Generic[Made]):
     answer: Made | None
     note: str
     """Who was asked, or why nobody answered; a sentence for people."""
+
+
+class Asks(Protocol):
+    """How a question comes to somebody, and what that adds."""
+
+    def __call__(self, place: ReadingPlace, question: Question[Made], /) -> Judged[Made]:
+        """What is answered."""
+
+
+def judging(desk: PhaseDesk) -> Asks:
+    """Whoever judges in a phase: what keeps them from answering ends nothing."""
+
+    def ask_judge(place: ReadingPlace, question: Question[Made], /) -> Judged[Made]:
+        return judge(place, question, desk.tell, desk.cancel)
+
+    return ask_judge
 
 
 def reading_place(desk: PhaseDesk, commit: str) -> ReadingPlace:

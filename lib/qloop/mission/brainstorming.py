@@ -6,9 +6,10 @@ adds decisions with their reasons, findings that it can show, and questions left
 
 from qloop.agents.prompt import bullet_list
 from qloop.agents.role_answers import IdeasAnswer
-from qloop.mission.asking import Judged, find_cited, form_question, judge, reading_place
+from qloop.mission.asking import Judged, find_cited, form_question, reading_place
 from qloop.mission.context_text import mission_text
 from qloop.mission.hand_off import Member
+from qloop.mission.member_call import is_without
 from qloop.mission.phase_desk import PhaseDesk
 from qloop.mission.specification import numbered, sentences_of
 from qloop.mission.upscaling import directive_of
@@ -36,8 +37,9 @@ def brainstorm(desk: PhaseDesk, member: Member, facts: Facts) -> None:
     desk.tell("brainstorming: what is to be decided")
     judged = _ask(desk, member, facts)
     lines = _context(desk, judged, facts)
-    for line in _decisions(judged):
-        _note(desk, line)
+    if not is_without(desk, BRAINSTORMING):
+        for line in _decisions(judged):
+            _note(desk, line)
     text = document.read_bytes().decode("utf-8", "surrogateescape")
     member.put(document.name, with_lines(text, "Context", ["", *lines]))
 
@@ -56,7 +58,7 @@ def _ask(desk: PhaseDesk, member: Member, facts: Facts) -> Judged[IdeasAnswer]:
         BRAINSTORMING, "thinks the intent over", values, IdeasAnswer, lambda answer: answer
     )
     place = reading_place(desk, commit)
-    return judge(place, member.dressed(question), desk.tell, desk.cancel)
+    return member.ask(place, question)
 
 
 def _context(desk: PhaseDesk, judged: Judged[IdeasAnswer], facts: Facts) -> list[str]:

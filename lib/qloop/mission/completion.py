@@ -72,6 +72,8 @@ class Account:
     is_authored: bool
     lacking: str | None
     """Why the work is not done; None where it is."""
+    is_blocked: bool = False
+    """Whether that is the agent's own word."""
 
     @property
     def is_finished(self) -> bool:
@@ -153,7 +155,7 @@ def account_for(folder: Path, role: str, authored: str | None) -> Account:
         return Account(synthesise_report(folder, role), False, _lacking(standing, role))
     text = f"{OPENING}\n" + "".join(f"{_title(k)}: {v}\n" for k, v in report.values.items())
     lacking = _lacking(standing, role, report)
-    return Account(f"{text}{CLOSING}\n", True, lacking)
+    return Account(f"{text}{CLOSING}\n", True, lacking, is_blocked=not report.is_delivered)
 
 
 def _lacking(standing: Standing, role: str, report: Report | None = None) -> str | None:

@@ -11,10 +11,10 @@ from qloop.mission.execution_end import ACCEPT, GO_ON, LOOK_AGAIN
 from qloop.mission.flow import ABANDON
 from qloop.mission.hand_off import Member, hand_over
 from qloop.mission.landed_judge import RECOGNIZER, Judge, judge_landed
+from qloop.mission.member_call import MemberErred, member_voice
 from qloop.mission.phase_desk import PhaseDesk, Result
 from qloop.mission.preamble import render_preamble
 from qloop.plan.model import Plan, Status
-from qloop.run.readers import find_readers
 from qloop.state.insights import add_insight
 from qloop.state.journal import Event
 from qloop.state.lifecycle import Stage, read_lifecycle
@@ -65,13 +65,16 @@ def _pass_gate(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> Passed:
         return desk.ask(OPEN_BOXES, question, (GO_ON, ABANDON)), None
     number = desk.order.round + 1
     desk.step(EXECUTOR, {"round": number}, lambda: _executed(desk, number))
+    if _is_accepted(desk):
+        return None, _context(desk).get("found")
     found = _reviewed(desk, plan, events)
     wanting = None if found is None else _wanting(desk, found)
-    if wanting is None or _is_accepted(desk):
+    if wanting is None:
         return None, found
     question = f"{wanting}. How to go on?"
     asked = (LOOK_AGAIN, ACCEPT, ABANDON)
-    return desk.ask(WANTING, question, asked, gate=WANTING, round=_round(desk)), found
+    context = {"gate": WANTING, "round": _round(desk), "found": found}
+    return desk.ask(WANTING, question, asked, **context), found
 
 
 def _wanting(desk: PhaseDesk, found: Result) -> str | None:
@@ -79,7 +82,7 @@ def _wanting(desk: PhaseDesk, found: Result) -> str | None:
 
     Where nobody is set as a reviewer, commands alone are the evidence, and that is noted.
     """
-    if found["passed"] is None and find_readers(REVIEWER, desk.config, desk.repository.root):
+    if found.get("erred"):
         return f"Nobody could review it: {found['note']}"
     if found["passed"] is None:
         note = f"nobody reviewed the whole: {found['note']}; its commands are the evidence"
@@ -94,16 +97,20 @@ def _reviewed(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> Result | 
     said: list[Result | None] = []
 
     def review(member: Member) -> None:
-        asked = Judge(REVIEWER, _criteria(desk), _round(desk), member.dressed)
+        asked = Judge(REVIEWER, _criteria(desk), _round(desk), member.ask)
         said.append(judge_landed(desk, plan, events, asked))
 
-    hand_over(desk.folder, REVIEWER, _round(desk) + 1, review, _nothing)
+    reviewer = Member(desk.folder, REVIEWER, member_voice(desk, REVIEWER))
+    try:
+        hand_over(reviewer, _round(desk) + 1, review, _nothing)
+    except MemberErred as erred:
+        return {"passed": None, "lines": [], "issues": [], "note": str(erred), "erred": True}
     return said[0]
 
 
 def _executed(desk: PhaseDesk, number: int) -> Result:
     """The account of all that implemented: the wave loop did the work."""
-    return {**hand_over(desk.folder, EXECUTOR, number, _nothing, _nothing)}
+    return {**hand_over(Member(desk.folder, EXECUTOR), number, _nothing, _nothing)}
 
 
 def _nothing(_: object) -> None:
@@ -132,7 +139,9 @@ def _is_accepted(desk: PhaseDesk) -> bool:
     response = desk.order.user_response
     if not _context(desk) or response is None or response.option != ACCEPT.id:
         return False
-    _note(desk, f"a person accepts what the reviewer finds wanting. {response.note}".strip())
+    erred = (_context(desk).get("found") or {}).get("erred")
+    what = "it without a review" if erred else "what the reviewer finds wanting"
+    _note(desk, f"a person accepts {what}. {response.note}".strip())
     return True
 
 

@@ -14,14 +14,17 @@ from qloop.mission.brainstorming import BRAINSTORMING, brainstorm
 from qloop.mission.destruction import find_destruction
 from qloop.mission.direct_plan import has_stories
 from qloop.mission.hand_off import Gate, Member, hand_over
+from qloop.mission.member_call import is_without, member_voice
 from qloop.mission.phase_desk import PhaseDesk, Result
 from qloop.mission.plan_making import plan_of_spec
 from qloop.mission.stage_gate import is_persons
+from qloop.mission.team import MEMBERS
 from qloop.mission.upscaling import specify
 from qloop.plan.action_text import render_action
 from qloop.plan.actions import parse_actions
 from qloop.plan.model import Json
 from qloop.state.codebase import Facts
+from qloop.state.insights import add_insight
 from qloop.state.lifecycle import ACTIONS, CHECKLIST, PLAN, Lifecycle, read_lifecycle
 from qloop.state.sections import Box, section_text
 
@@ -42,6 +45,7 @@ def is_team(desk: PhaseDesk) -> bool:
 def work_to_plan(desk: PhaseDesk, facts: Facts, wanted: Mapping[str, Any]) -> None:
     """Have the team make all that EXECUTION needs; *wanted* tells which of its plans is due."""
     number = int(wanted["number"])
+    _note_without(desk)
     _member(desk, BRAINSTORMING, 1, lambda member: brainstorm(desk, member, facts))
     _member(desk, SPECIALIST, 1, lambda member: specify(desk, facts, member), _lacks_criteria)
 
@@ -55,11 +59,19 @@ def work_to_plan(desk: PhaseDesk, facts: Facts, wanted: Mapping[str, Any]) -> No
 def _member(desk: PhaseDesk, role: str, number: int, work: Any, gate: Gate | None = None) -> Result:
     """One of the team, once for each round of it."""
     gate = gate or (lambda _: None)
+    member = Member(desk.folder, role, member_voice(desk, role))
     return desk.step(
-        f"team {role}",
-        {"number": number},
-        lambda: {**hand_over(desk.folder, role, number, work, gate)},
+        f"team {role}", {"number": number}, lambda: {**hand_over(member, number, work, gate)}
     )
+
+
+def _note_without(desk: PhaseDesk) -> None:
+    """Write down that a person goes on without an agent for one of the team."""
+    for role in (BRAINSTORMING, SPECIALIST, PLANNER):
+        told = f"a person goes on without an agent as {role}: code does its part"
+        if is_without(desk, role) and told not in (read_lifecycle(desk.folder).document or ""):
+            desk.tell(told)
+            add_insight(desk.folder, told, stage=MEMBERS[role].stage, author="qloop")
 
 
 def _lacks_criteria(files: Lifecycle) -> str | None:
@@ -75,7 +87,7 @@ def _lacks_order(files: Lifecycle) -> str | None:
 
 
 def _plan(desk: PhaseDesk, member: Member, facts: Facts, note: str) -> None:
-    made, how = plan_of_spec(desk, facts, [], note, member.dressed)
+    made, how = plan_of_spec(desk, facts, [], note, member.ask)
     desk.tell(f"planner: {how}")
     stories = made["stories"]
     numbers = {story["id"]: at for at, story in enumerate(stories, start=1)}

@@ -2,7 +2,8 @@
 
 A member's words are written by qloop, where the stage and the role allow it; a member whose
 deliverable is not there at its end hands nothing on.
-Errors: BadInput for a hand-off that is refused; OSError.
+Errors: MemberErred for one that cannot do its work, BadInput for a hand-off that is refused by
+its gate; OSError.
 """
 
 import contextlib
@@ -11,10 +12,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
+from qloop.mission.asking import Asks, Judged
 from qloop.mission.completion import account_for
+from qloop.mission.member_call import MemberErred
 from qloop.mission.preamble import render_preamble
 from qloop.mission.stage_gate import Write, judge_write
 from qloop.mission.team import REVIEWER
+from qloop.run.reading_desk import ReadingPlace
 from qloop.run.talk import Question
 from qloop.state.delivery_lock import Activity, Maker, add_delegate, end_delegate, look
 from qloop.state.lifecycle import Lifecycle, read_lifecycle
@@ -32,27 +36,48 @@ ANSWER_LAST = (
 )
 
 
+def nobody(place: ReadingPlace, question: Question[Made], /) -> Judged[Made]:  # noqa: ARG001
+    """The voice of a member who is no agent."""
+    return Judged(None, "no agent is asked")
+
+
 @dataclass(slots=True)
 class Member:
     """One of the team at work on the intent in *folder*."""
 
     folder: Path
     role: str
+    voice: Asks = nobody
+    """Who is asked in its name."""
     said: list[str] = field(default_factory=list)
     """What it answered, call by call."""
 
-    def dressed(self, question: Question[Made]) -> Question[Made]:
+    def ask(self, place: ReadingPlace, question: Question[Made], /) -> Judged[Made]:
+        """What is answered in its name. Raises MemberErred where its own report says blocked."""
+        return self.voice(place, self._dressed(question))
+
+    def _dressed(self, question: Question[Made]) -> Question[Made]:
         """Its question, with the preamble before it; its words are kept for the account."""
         preamble = render_preamble(self.folder, self.role) + ANSWER_LAST
 
         def read(answer: str) -> Made:
             self.said.append(answer)
+            self._check_word(answer)
             return question.read(answer)
 
         def render(previous: str) -> str:
             return f"{preamble}\n{question.render(previous)}"
 
         return replace(question, render=render, read=read)
+
+    def _check_word(self, answer: str) -> None:
+        # A reviewer's verdict is its answer; what it reports of itself is no more than that.
+        if self.role == REVIEWER:
+            return
+        account = account_for(self.folder, self.role, answer)
+        if account.is_blocked:
+            report = _keep(self.folder, self.role, account.text)
+            raise MemberErred(self.role, f"{account.lacking}; see {report}")
 
     def put(self, name: str, text: str) -> None:
         """Write one of the lifecycle files in its name. Raises BadInput where it may not."""
@@ -75,19 +100,18 @@ Gate = Callable[[Lifecycle], str | None]
 
 
 def hand_over(
-    folder: Path, role: str, number: int, work: Callable[[Member], None], gate: Gate
+    member: Member, number: int, work: Callable[[Member], None], gate: Gate
 ) -> Mapping[str, str]:
     """Have a member of the team work, and say by which `report` it may be handed on.
 
     *number* tells its work from that of other rounds.
     """
-    member = Member(folder, role)
+    folder, role = member.folder, member.role
     with _as_delegate(folder, f"{role}-{number}", role) as finish:
         work(member)
         rebuild_ledger(folder)
         account = account_for(folder, role, member.said[-1] if member.said else None)
         report = _keep(folder, role, account.text)
-        # A reviewer's verdict is its answer; what it reports of itself is no more than that.
         own = None if role == REVIEWER else account.lacking
         lacking = own or gate(read_lifecycle(folder))
         if lacking is not None:

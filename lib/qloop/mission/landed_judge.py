@@ -3,13 +3,13 @@
 Its word stands beside the evidence that was run again on the line, and decides nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qloop.agents.answers import MalformedAnswer
 from qloop.agents.prompt import bullet_list
 from qloop.agents.review import MalformedReview, parse_review
-from qloop.mission.asking import Judged, judge, reading_place
+from qloop.mission.asking import Asks, Judged, judging, reading_place
 from qloop.mission.context_text import mission_text
 from qloop.mission.phase_desk import PhaseDesk, Result
 from qloop.mission.specification import numbered
@@ -18,7 +18,6 @@ from qloop.repo.cited import count_lines
 from qloop.repo.line import read_tips
 from qloop.run.reading_call import role_question
 from qloop.run.review_brief import criteria_of
-from qloop.run.talk import Question
 from qloop.run.verdict import Verdict, cited_paths, weigh
 from qloop.state.journal import Event, EventKind
 from qloop.system.counting import counted
@@ -37,7 +36,8 @@ class Judge:
     """What is asked beside the criteria of the stories."""
     round: int = 0
     """A later one is asked anew about the same."""
-    dressed: Callable[[Question[Verdict]], Question[Verdict]] = lambda question: question
+    asks: Asks | None = None
+    """How it is asked; None: nothing ends where it cannot answer."""
 
 
 _RECOGNIZER = Judge()
@@ -102,9 +102,8 @@ def _ask(desk: PhaseDesk, plan: Plan, commits: tuple[str, str], who: Judge) -> R
     question = role_question(
         who.role, task, "verdict", values, lambda answer: _weighed(desk, tip, answer, asked)
     )
-    judged: Judged[Verdict] = judge(
-        reading_place(desk, tip), who.dressed(question), desk.tell, desk.cancel
-    )
+    asks = who.asks or judging(desk)
+    judged: Judged[Verdict] = asks(reading_place(desk, tip), question)
     said = judged.answer
     if said is None:
         return {"passed": None, "lines": [], "issues": [], "note": judged.note}

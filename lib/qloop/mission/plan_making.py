@@ -4,11 +4,11 @@ Errors: Faults for a document whose stories cannot be a plan; those of the talk 
 where the document has no stories and one is set.
 """
 
-from collections.abc import Callable
+from typing import TypeVar
 
 from qloop.agents.prompt import quoted
 from qloop.mission.action_plan import has_actions, plan_of_actions
-from qloop.mission.asking import reading_place
+from qloop.mission.asking import Asks, Judged, reading_place
 from qloop.mission.context_text import mission_text
 from qloop.mission.direct_plan import ONLY_STORY, has_stories, title_of
 from qloop.mission.phase_desk import PhaseDesk, Result
@@ -20,19 +20,18 @@ from qloop.plan.prd import compile_prd, in_order
 from qloop.plan.prd_front import parse_front_matter, split_front_matter
 from qloop.plan.prose import Prose, assemble, read_prose
 from qloop.plan.validate import check_plan
-from qloop.repo.checkout import head_commit
 from qloop.run.planner import checked_plan, planner_question
 from qloop.run.planner_brief import PLANNER
 from qloop.run.planning import path_in_plan, read_text
-from qloop.run.readers import Reader, find_readers
+from qloop.run.readers import find_readers
 from qloop.run.reading_call import ask
+from qloop.run.reading_desk import ReadingPlace
 from qloop.run.talk import Question
 from qloop.state.codebase import Facts
 from qloop.system.clock import utc_now
 from qloop.ui.recon_pages import recon_lines
 
-Dress = Callable[[Question[Json]], Question[Json]]
-"""What a planner is told before its question."""
+Made = TypeVar("Made")
 
 
 def make_plan(desk: PhaseDesk, facts: Facts, criteria: list[str], note: str) -> Result:
@@ -47,7 +46,7 @@ def make_plan(desk: PhaseDesk, facts: Facts, criteria: list[str], note: str) -> 
         made = plan_of_actions(desk.folder, desk.repository.root, is_greenfield=is_new)
         how = "the actions are its stories"
     else:
-        made, how = plan_of_spec(desk, facts, criteria, note)
+        made, how = plan_of_spec(desk, facts, criteria, note, _asking(desk))
     named = _named(text)
     made, told = fill_plan(made, named, facts)
     if "branchName" not in named:
@@ -61,35 +60,47 @@ def plan_of_spec(
     facts: Facts,
     criteria: list[str],
     note: str,
-    dressed: Dress = lambda question: question,
+    asks: Asks,
 ) -> tuple[Json, str]:
-    """The plan that spec.md is or gives, and how it came about."""
+    """The plan that spec.md is or gives, and how it came about; *asks* puts it to a planner."""
     text = read_text(desk.spec)
     path = path_in_plan(desk.spec, desk.repository.root)
     if has_stories(text):
         return compile_prd(text, path=path, now=utc_now()), "compiled from spec.md"
     prose = read_prose(text, path)
-    readers = find_readers(PLANNER, desk.config, desk.repository.root)
-    if readers:
-        asked = _asked(desk, prose, _beside(desk, facts, note), readers, dressed)
-        return asked, f"made by {readers[0].label}"
+    asked = _asked(desk, prose, _beside(desk, facts, note), asks)
+    if asked.answer is not None:
+        return asked.answer, f"made by {asked.note}"
     directive = directive_of(desk.folder, desk.order.mission_context)
     title = title_of(directive)
     only = {"id": ONLY_STORY, "title": title, "description": directive}
     must = criteria or list(sentences_of(directive))
     told = {"project": title, "stories": [{**only, "acceptanceCriteria": must}]}
-    return assemble(prose, told, None, now=utc_now()), "no planner is set: one story for all"
+    return assemble(prose, told, None, now=utc_now()), f"{asked.note}: one story for all"
 
 
-def _asked(
-    desk: PhaseDesk, prose: Prose, beside: str, readers: tuple[Reader, ...], dressed: Dress
-) -> Json:
+def _asking(desk: PhaseDesk) -> Asks:
+    """A planner on whom the plan hangs: what keeps one that is set from answering is raised."""
+
+    def ask_planner(place: ReadingPlace, question: Question[Made], /) -> Judged[Made]:
+        readers = find_readers(PLANNER, desk.config, desk.repository.root)
+        if not readers:
+            return Judged(None, "no planner is set")
+        made = ask(place, question, readers, desk.tell, desk.cancel)
+        return Judged(made, readers[0].label)
+
+    return ask_planner
+
+
+def _asked(desk: PhaseDesk, prose: Prose, beside: str, asks: Asks) -> Judged[Json]:
+    commit = desk.repository.git.find("HEAD^{commit}")
+    if commit is None:
+        return Judged(None, "there is no commit that an agent could read")
     now = utc_now()
     question = planner_question(
         prose, None, lambda told: checked_plan(prose, None, told, now), beside
     )
-    place = reading_place(desk, head_commit(desk.repository))
-    return ask(place, dressed(question), readers, desk.tell, desk.cancel)
+    return asks(reading_place(desk, commit), question)
 
 
 def _beside(desk: PhaseDesk, facts: Facts, note: str) -> str:

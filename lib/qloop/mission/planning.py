@@ -8,6 +8,7 @@ from qloop.mission.destructive_stop import settle_destruction
 from qloop.mission.flow import ABANDON
 from qloop.mission.gated_team import is_team, work_to_plan
 from qloop.mission.known_code import facts_for
+from qloop.mission.member_call import MemberErred, question_of
 from qloop.mission.phase_desk import PhaseDesk, Result
 from qloop.mission.phase_metrics import phase_metrics
 from qloop.mission.plan_making import make_plan
@@ -42,8 +43,11 @@ def coordinate(desk: PhaseDesk) -> PhaseEvent:
     chosen = "" if response is None else response.option
     wanted = _wanted(desk)["wanted"]
     facts = facts_for(desk.folder, desk.repository)
-    if is_team(desk):
-        work_to_plan(desk, facts, wanted)
+    try:
+        if is_team(desk):
+            work_to_plan(desk, facts, wanted)
+    except MemberErred as erred:
+        return question_of(desk, erred)
     document = desk.step(UPSCALER, {}, lambda: upscale(desk, facts))
     note, criteria = wanted["note"], document["criteria"]
     made = desk.step(PLANNER, wanted, lambda: make_plan(desk, facts, criteria, note))

@@ -4,12 +4,11 @@ Code keeps the directive and says what the repository is; an agent, where one is
 problem, goals, approach and acceptance criteria. A document that is there is left as it is.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 from qloop.agents.prompt import quoted
 from qloop.agents.role_answers import SpecificationAnswer
-from qloop.mission.asking import Judged, form_question, judge, reading_place
+from qloop.mission.asking import Asks, Judged, form_question, judging, reading_place
 from qloop.mission.context_text import mission_text
 from qloop.mission.direct_plan import has_stories
 from qloop.mission.hand_off import Member
@@ -24,7 +23,6 @@ from qloop.mission.specification import (
 )
 from qloop.plan.prd_front import split_front_matter
 from qloop.run.planning import read_text
-from qloop.run.talk import Question
 from qloop.state.codebase import Facts
 from qloop.state.intent import plain_lines
 from qloop.state.lifecycle import read_lifecycle, read_real
@@ -32,9 +30,6 @@ from qloop.state.sections import section_text
 from qloop.ui.recon_pages import recon_lines
 
 UPSCALER = "upscaler"
-
-Dress = Callable[[Question[SpecificationAnswer]], Question[SpecificationAnswer]]
-"""What is told before a question."""
 
 
 def upscale(desk: PhaseDesk, facts: Facts) -> Result:
@@ -47,7 +42,7 @@ def upscale(desk: PhaseDesk, facts: Facts) -> Result:
         return {"note": "spec.md has stories" if given else "spec.md was there", "criteria": []}
     front, directive = _parts(desk)
     desk.tell("upscaler makes spec.md of the directive")
-    judged = _ask(desk, directive, facts, UPSCALER, lambda question: question)
+    judged = _ask(desk, directive, facts, UPSCALER, judging(desk))
     text = render_specification(directive, judged.answer, facts)
     desk.write("spec.md", front + text)
     criteria = [] if judged.answer is None else judged.answer.acceptance_criteria
@@ -63,7 +58,7 @@ def specify(desk: PhaseDesk, facts: Facts, member: Member) -> None:
         return
     front, directive = _parts(desk)
     desk.tell(f"{member.role}: spec.md")
-    judged = _ask(desk, directive, facts, member.role, member.dressed)
+    judged = _ask(desk, directive, facts, member.role, member.ask)
     answer = judged.answer or specification_of(directive)
     member.put("spec.md", front + render_specification(directive, answer, facts))
 
@@ -90,7 +85,7 @@ def upscaler_values(context: MissionContext, directive: str, facts: Facts) -> di
 
 
 def _ask(
-    desk: PhaseDesk, directive: str, facts: Facts, role: str, dressed: Dress
+    desk: PhaseDesk, directive: str, facts: Facts, role: str, asks: Asks
 ) -> Judged[SpecificationAnswer]:
     commit = desk.repository.git.find("HEAD^{commit}")
     if commit is None:
@@ -107,4 +102,4 @@ def _ask(
         SpecificationAnswer,
         lambda answer: check_kept(answer, sentences),
     )
-    return judge(reading_place(desk, commit), dressed(question), desk.tell, desk.cancel)
+    return asks(reading_place(desk, commit), question)

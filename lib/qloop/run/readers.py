@@ -30,6 +30,22 @@ class StuckAtGate(ReaderFailed):
     """An agent that reads was denied the same thing until it ended."""
 
 
+class LimitReached(PersonNeeded):
+    """Nobody who could be asked has any of their allowance left."""
+
+    def __init__(self, what: str, hindered: Hindered, *, where: str, fix: str) -> None:
+        super().__init__(what, where=where, fix=fix)
+        self.hindered = hindered
+
+
+class ServiceAway(RunnerUnavailable):
+    """The service of whoever was asked is overloaded, or out of reach."""
+
+    def __init__(self, what: str, hindered: Hindered, *, where: str, fix: str) -> None:
+        super().__init__(what, where=where, fix=fix)
+        self.hindered = hindered
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Who is asked."""
@@ -71,13 +87,13 @@ def hindered_error(role: str, hindered: Hindered, log: str) -> QloopError:
     if cause is Cause.USAGE_LIMIT:
         pause = Pause(hindered.runner, str(cause), hindered.text, hindered.resets_at_s)
         wait = f"wait until {pause.until}" if hindered.resets_at_s else "wait for its reset"
-        return PersonNeeded(what, where=log, fix=f"{wait}, {instead}")
+        return LimitReached(what, hindered, where=log, fix=f"{wait}, {instead}")
     if cause is Cause.AUTHENTICATION:
         login = "log in with it, or put its key into the environment"
         return PersonNeeded(what, where=log, fix=f"{login}, {instead}")
     if cause is Cause.CONFIGURATION:
         return BadInput(what, where=log, fix="correct its model or its table in qloop.toml")
-    return RunnerUnavailable(what, where=log, fix=f"try again later, {instead}")
+    return ServiceAway(what, hindered, where=log, fix=f"try again later, {instead}")
 
 
 def ended_badly(

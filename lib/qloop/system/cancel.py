@@ -1,6 +1,12 @@
 """A flag that a waiting thread can poll together with what it waits for."""
 
 import os
+import select
+
+from qloop.system.clock import epoch_s
+
+LOOK_EVERY_S = 30.0
+"""How often the clock is looked at: a machine may sleep, and its clock be set."""
 
 
 class Cancel:
@@ -44,3 +50,10 @@ class Cancel:
         while self._write_ends:
             os.close(self._write_ends.pop())
         os.close(self._read_end)
+
+
+def wait_until(cancel: Cancel, at_s: float) -> bool:
+    """Wait for a moment, in seconds since the epoch; False where the flag is raised before it."""
+    while not cancel.is_set and (left_s := at_s - epoch_s()) > 0:
+        select.select([cancel], [], [], min(left_s, LOOK_EVERY_S))
+    return not cancel.is_set
