@@ -4,7 +4,7 @@ from pathlib import Path
 
 from qloop.cli.missions import run_records
 from qloop.mission import beginning
-from qloop.mission.intent_end import Ending, check_not_over, end_intent
+from qloop.mission.intent_end import Ending, check_no_outcome, check_not_over, end_intent
 from qloop.mission.records import MissionRecords
 from qloop.repo.checkout import Repository, find_repository
 from qloop.run.config import load_config
@@ -35,6 +35,7 @@ def take_along(
 ) -> int:
     """One intent of a repository, as far as it goes; *may* lets it destroy without asking."""
     check_not_over(intent.folder)
+    check_no_outcome(MissionRecords(private_folder(repository), intent.folder))
     records = _records(repository, intent, limit_usd, may_destroy=may)
     if records.read().status is MissionStatus.COMPLETED:
         return _end(records, intent)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import IO
 
 from qloop.mission import execution, planning, recon, refinement
+from qloop.mission.held import settle_cut_off
 from qloop.mission.phase_desk import PhaseDesk
 from qloop.mission.phase_order import PhaseOrder
 from qloop.repo.checkout import Repository
@@ -65,6 +66,7 @@ def coordinate_phase(repository: Repository, orders: IO[str], events: IO[str]) -
 def _coordinate(desk: PhaseDesk) -> PhaseEvent:
     """The phase's event; what it could not go on with is a failure that a person can read."""
     try:
+        settle_cut_off(desk.folder, desk.tell)
         return COORDINATORS[desk.phase](desk)
     except QloopError as exc:
         faults = "".join(f"; {fault}" for fault in getattr(exc, "faults", ()))

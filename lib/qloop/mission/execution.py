@@ -10,8 +10,8 @@ from qloop.mission.execution_answers import accepted_red, take_answer
 from qloop.mission.execution_end import BUDGET, GO_ON, question_of, read_end
 from qloop.mission.execution_feed import Feed
 from qloop.mission.final_gate import executors_preamble, judge_of, judge_whole
+from qloop.mission.held_run import run_held
 from qloop.mission.landed_judge import recognition_words
-from qloop.mission.persons_boxes import note_open, put_back
 from qloop.mission.phase_desk import PhaseDesk
 from qloop.mission.summaries import FOLDER, summaries_of
 from qloop.mission.turns import await_other, turn
@@ -42,9 +42,8 @@ def coordinate(desk: PhaseDesk) -> PhaseEvent:
         is_enough = _prepare(desk)
     if is_enough:
         return _complete(desk)
-    note_open(desk)
-    done = _run(desk)
-    put_back(desk)
+    with run_held(desk):
+        done = _run(desk)
     end = read_end(done.ending, done.plan, done.events)
     asked = question_of(end, by_wave=_is_by_wave(desk))
     if asked is None:

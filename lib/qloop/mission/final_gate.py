@@ -9,7 +9,8 @@ from typing import Any
 from qloop.mission.action_plan import tick_done
 from qloop.mission.execution_end import ACCEPT, GO_ON, LOOK_AGAIN
 from qloop.mission.flow import ABANDON
-from qloop.mission.hand_off import Member, hand_over
+from qloop.mission.hand_off import Member, hand_over, nothing
+from qloop.mission.held_run import find_fault
 from qloop.mission.landed_judge import RECOGNIZER, Judge, judge_landed
 from qloop.mission.member_call import MemberErred, member_voice
 from qloop.mission.phase_desk import PhaseDesk, Result
@@ -100,9 +101,9 @@ def _reviewed(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> Result | 
         asked = Judge(REVIEWER, _criteria(desk), _round(desk), member.ask)
         said.append(judge_landed(desk, plan, events, asked))
 
-    reviewer = Member(desk.folder, REVIEWER, member_voice(desk, REVIEWER))
+    reviewer = Member(desk.folder, REVIEWER, member_voice(desk, REVIEWER), desk.tell)
     try:
-        hand_over(reviewer, _round(desk) + 1, review, _nothing)
+        hand_over(reviewer, _round(desk) + 1, review, nothing)
     except MemberErred as erred:
         return {"passed": None, "lines": [], "issues": [], "note": str(erred), "erred": True}
     return said[0]
@@ -110,11 +111,8 @@ def _reviewed(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> Result | 
 
 def _executed(desk: PhaseDesk, number: int) -> Result:
     """The account of all that implemented: the wave loop did the work."""
-    return {**hand_over(Member(desk.folder, EXECUTOR), number, _nothing, _nothing)}
-
-
-def _nothing(_: object) -> None:
-    return None
+    fault = find_fault(desk)
+    return {**hand_over(Member(desk.folder, EXECUTOR), number, nothing, lambda _: fault)}
 
 
 def _criteria(desk: PhaseDesk) -> tuple[str, ...]:

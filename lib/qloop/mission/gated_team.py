@@ -59,7 +59,7 @@ def work_to_plan(desk: PhaseDesk, facts: Facts, wanted: Mapping[str, Any]) -> No
 def _member(desk: PhaseDesk, role: str, number: int, work: Any, gate: Gate | None = None) -> Result:
     """One of the team, once for each round of it."""
     gate = gate or (lambda _: None)
-    member = Member(desk.folder, role, member_voice(desk, role))
+    member = Member(desk.folder, role, member_voice(desk, role), desk.tell)
     return desk.step(
         f"team {role}", {"number": number}, lambda: {**hand_over(member, number, work, gate)}
     )

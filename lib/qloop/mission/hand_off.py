@@ -1,7 +1,7 @@
 """From one of an intent's team to the next: a deliverable, its gate, an account of it.
 
 A member's words are written by qloop, where the stage and the role allow it; a member whose
-deliverable is not there at its end hands nothing on.
+deliverable is not there at its end, or that wrote by itself what it may not, hands nothing on.
 Errors: MemberErred for one that cannot do its work, BadInput for a hand-off that is refused by
 its gate; OSError.
 """
@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from qloop.mission.asking import Asks, Judged
 from qloop.mission.completion import account_for
+from qloop.mission.held import hold, note, settle
 from qloop.mission.member_call import MemberErred
 from qloop.mission.preamble import render_preamble
 from qloop.mission.stage_gate import Write, judge_write
@@ -41,6 +42,10 @@ def nobody(place: ReadingPlace, question: Question[Made], /) -> Judged[Made]:  #
     return Judged(None, "no agent is asked")
 
 
+def nothing(_: object) -> None:
+    """Do nothing; there is nothing to be said against it."""
+
+
 @dataclass(slots=True)
 class Member:
     """One of the team at work on the intent in *folder*."""
@@ -49,12 +54,26 @@ class Member:
     role: str
     voice: Asks = nobody
     """Who is asked in its name."""
+    tell: Callable[[str], None] = nothing
+    """Says a line of what goes on."""
     said: list[str] = field(default_factory=list)
     """What it answered, call by call."""
 
     def ask(self, place: ReadingPlace, question: Question[Made], /) -> Judged[Made]:
-        """What is answered in its name. Raises MemberErred where its own report says blocked."""
-        return self.voice(place, self._dressed(question))
+        """What is answered in its name.
+
+        Raises MemberErred where its own report says blocked, or it changed what it may not.
+        """
+        held = hold(self.folder, self.role)
+        try:
+            judged = self.voice(place, self._dressed(question))
+        finally:
+            strays = settle(self.folder, held)
+            note(self.folder, strays, self.tell)
+        faults = [str(one) for one in strays if one.refusal is not None]
+        if faults:
+            raise MemberErred(self.role, "; ".join(faults))
+        return judged
 
     def _dressed(self, question: Question[Made]) -> Question[Made]:
         """Its question, with the preamble before it; its words are kept for the account."""

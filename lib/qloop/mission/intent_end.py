@@ -60,6 +60,29 @@ def check_not_over(folder: Path) -> None:
         )
 
 
+def check_no_outcome(records: MissionRecords) -> None:
+    """Raise BadInput for an outcome that was there before anybody worked on the intent.
+
+    One that turns up later is set aside by whoever is at work.
+    """
+    files = read_lifecycle(records.folder)
+    if files.outcome is None or _has_begun(records):
+        return
+    how = files.disposition or Disposition.DELIVERED
+    raise BadInput(
+        f"{OUTCOME} is there before anybody has worked on the intent",
+        where=str(records.folder),
+        fix=f"end it by that: qloop intent end {_number(records.folder)} --disposition {how}, "
+        f"or take {OUTCOME} away",
+    )
+
+
+def _has_begun(records: MissionRecords) -> bool:
+    if not (records.folder / STATE).exists():
+        return False
+    return any(run.spawns for run in records.read().phases)
+
+
 def end_intent(ending: Ending) -> Generator[str, None, None]:
     """Take the steps that are still to be done, and name each when it is done for good."""
     _check(ending)

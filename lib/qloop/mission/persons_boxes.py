@@ -22,20 +22,20 @@ def note_open(desk: PhaseDesk) -> None:
     """Record which are open before agents begin; once until a person has answered something."""
     folder = desk.folder
     desk.step(
-        STEP, _asked(desk), lambda: {"open": persons_boxes(read_lifecycle(folder).open_boxes)}
+        STEP, asked_last(desk), lambda: {"open": persons_boxes(read_lifecycle(folder).open_boxes)}
     )
 
 
 def put_back(desk: PhaseDesk) -> None:
     """Have those open again that were so before agents began, and tell which were not."""
-    found = desk.step(STEP, _asked(desk), lambda: {"open": []})
+    found = desk.step(STEP, asked_last(desk), lambda: {"open": []})
     changed = reopen(desk.folder, found["open"])
     if changed:
         told = "; ".join(changed)
         desk.tell(f"open again, since ticked or changed while agents were at work: {told}")
 
 
-def _asked(desk: PhaseDesk) -> str | None:
+def asked_last(desk: PhaseDesk) -> str | None:
     """The newest question that a person answered: what they ticked before that is theirs."""
     return (desk.order.checkpoint_context or {}).get(ASKED)
 
