@@ -49,7 +49,7 @@ def test_a_quick_mission_is_one_story_and_its_cost_is_the_missions(world: World)
     assert (
         world.repo.git("log", "--format=%s", "main..ql/1--make-tea").strip() == "US-001: Make tea"
     )
-    assert money(world) == {"id": 1, "limitUsd": 4.0, "spentUsd": 1.0}
+    assert money(world) == {"id": 1, "limitUsd": 4.0, "spentUsd": 1.0, "estimatedUsd": 1.0}
     assert world.qloop("budget", "set", "0.5").code == 0
     file = json.loads((world.path / ".qloop/intents/1--make-tea/budget.json").read_text("utf-8"))
     assert (file["limit"], file["spent"], file["remaining"]) == (0.5, 1.0, 0.0)
@@ -87,7 +87,7 @@ def test_a_mission_without_a_plan_yet_has_its_money_all_the_same(world: World) -
     """There is nothing else to tell, and nothing to miss."""
     assert world.qloop("mission", "new", "Make tea", "--budget", "4").code == 0
 
-    assert money(world) == {"id": 1, "limitUsd": 4.0, "spentUsd": 0.0}
+    assert money(world) == {"id": 1, "limitUsd": 4.0, "spentUsd": 0.0, "estimatedUsd": 0.0}
     assert "mission 1: $0.00 of $4.00" in world.qloop("budget").out
 
 

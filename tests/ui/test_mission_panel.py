@@ -10,6 +10,7 @@ from qloop.state.mission import Checkpoint, Mission, PhaseRun, Triage
 from qloop.state.mission_feed import FeedTail, append_feed, read_feed
 from qloop.state.phase_events import Option
 from qloop.state.phases import Autonomy, PhaseName, PhaseStatus, Warmth
+from qloop.state.spending import Spent
 from qloop.ui.mission_pages import count_blocks, render_budget, render_checkpoints, render_state
 from qloop.ui.mission_panel import draw_panel
 
@@ -48,7 +49,7 @@ def mission(*checkpoints: Checkpoint) -> Mission:
 @given(st.integers(1, 160), st.integers(1, 40), st.lists(st.text(max_size=200), max_size=50))
 def test_the_panel_fits_every_terminal(width: int, height: int, feed: list[str]) -> None:
     """Never wider, never taller."""
-    rows = draw_panel(mission(QUESTION), 1.5, feed, width, height)
+    rows = draw_panel(mission(QUESTION), Spent(1.5), feed, width, height)
 
     assert len(rows) <= height
     assert all(row.cell_len <= width for row in rows)
@@ -56,7 +57,7 @@ def test_the_panel_fits_every_terminal(width: int, height: int, feed: list[str])
 
 def test_a_question_stands_before_the_feed() -> None:
     """Where there is little room the feed goes, not what waits for a person."""
-    rows = [row.plain for row in draw_panel(mission(QUESTION), 1.5, ["old"] * 90, 90, 14)]
+    rows = [row.plain for row in draw_panel(mission(QUESTION), Spent(1.5), ["old"] * 90, 90, 14)]
 
     assert rows[0] == "mission 3--tea  initialized  GUIDED  $1.50 of $10.00"
     assert any(row.startswith("STOP cp-3-1 PLANNING: 5 stories") for row in rows)
@@ -66,7 +67,7 @@ def test_a_question_stands_before_the_feed() -> None:
 def test_the_state_page_has_the_documents_sections_in_their_order() -> None:
     """Front matter, then six sections; a cell cannot break its table."""
     plan = {"stories": [{"id": "A", "status": "passed"}, {"id": "B"}]}
-    page = render_state(mission(QUESTION), 2.5, count_blocks(plan))
+    page = render_state(mission(QUESTION), Spent(2.5, 0.5), count_blocks(plan))
 
     assert page.startswith(
         '---\nmission: "make \\"tea\\""\nstatus: initialized\nautonomy: GUIDED\n'
@@ -111,3 +112,13 @@ def test_the_feed_is_read_as_it_grows(tmp_path: Path) -> None:
     assert [line.split(" ", 1)[1] for line in tail.read()] == ["one two"]
     assert tail.read() == []
     assert len(read_feed(tmp_path, 1)) == 1
+
+
+def test_money_that_holds_a_guess_is_marked() -> None:
+    """In the head of the panel as on the page, with the limit as it was set."""
+    guessed, told = Spent(2.5, 0.5), Spent(2.5)
+    heads = [draw_panel(mission(), one, (), 90, None)[0].plain for one in (guessed, told)]
+
+    assert heads[0].endswith("~$2.50 of $10.00")
+    assert heads[1].endswith("  $2.50 of $10.00")
+    assert "| Spent | ~$2.50 |" in render_state(mission(), guessed)

@@ -5,11 +5,11 @@ from pathlib import Path
 from qloop.cli.missions import find_records
 from qloop.repo.checkout import find_repository
 from qloop.run.inside import check_outside
-from qloop.state.budget import render_usd
 from qloop.state.mission import Mission
-from qloop.state.spending import to_micros
+from qloop.state.spending import Spent
 from qloop.system.errors import InputMissing
 from qloop.ui import console
+from qloop.ui.amounts import render_cost
 
 LIMITS = "a run without a mission is limited by --budget, or [limits] budget_usd in qloop.toml"
 
@@ -21,9 +21,9 @@ def change_limit(intent: str | None, usd: float | None) -> int:
     records = find_records(repository, intent, LIMITS)
     update = {"limit_usd": usd, "warned": False}
     mission = records.change(lambda m: m.model_copy(update=update))
-    spent = records.spent_usd(mission)
-    limit = "has no limit any more" if usd is None else f"may cost {_dollars(usd)}"
-    console.say(f"mission {mission.id} {limit}; {_dollars(spent)} are spent")
+    spent = records.spent(mission)
+    limit = "has no limit any more" if usd is None else f"may cost {render_cost(usd)}"
+    console.say(f"mission {mission.id} {limit}; {_told(spent)} spent so far")
     return 0
 
 
@@ -32,11 +32,11 @@ def reset_spending(intent: str | None) -> int:
     repository = find_repository(Path.cwd())
     check_outside(repository, "budget reset")
     records = find_records(repository, intent, LIMITS)
-    spent = records.spent_usd(records.read())
-    if not spent:
+    spent = records.spent(records.read())
+    if not spent.usd:
         raise InputMissing("nothing is spent that could be reset", where=str(records.folder))
     mission = records.change(lambda m: begun_anew(m, records.spent_usd(m)))
-    told = f"{_dollars(spent)} are written off"
+    told = f"{_told(spent)} written off"
     console.say(f"mission {mission.id} begins at nothing again; {told}")
     return 0
 
@@ -48,5 +48,5 @@ def begun_anew(mission: Mission, spent_usd: float) -> Mission:
     return mission.model_copy(update=update)
 
 
-def _dollars(usd: float) -> str:
-    return render_usd(to_micros(usd))
+def _told(spent: Spent) -> str:
+    return render_cost(spent.usd, spent.guessed_usd)

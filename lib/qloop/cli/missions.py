@@ -42,7 +42,7 @@ def begin_mission(text: str | None, source: Path | None, *, as_json: bool, **wis
     check_outside(repository, "mission new")
     records, mission = _begin(repository, text, source, **wishes)
     if as_json:
-        console.print_json(mission_json(mission, records.folder, records.spent_usd(mission)))
+        console.print_json(mission_json(mission, records.folder, records.spent(mission)))
         return 0
     console.say(f"mission {mission.id} ({mission.autonomy}) in {records.folder}")
     console.result("go on with: qloop mission run")
@@ -136,7 +136,7 @@ def _end(records: MissionRecords, mission: Mission) -> int:
     if mission.status is MissionStatus.INTERRUPTED:
         console.say("interrupted; go on with: qloop mission resume")
         return 130
-    show_summary(mission, records.spent_usd(mission), _branch(records.folder))
+    show_summary(mission, records.spent(mission), _branch(records.folder))
     return 0 if mission.status is MissionStatus.COMPLETED else 1
 
 
@@ -218,7 +218,7 @@ def show_mission(intent: str | None, *, as_json: bool) -> int:
     """Where a mission stands."""
     records = find_records(find_repository(Path.cwd()), intent)
     mission = records.read()
-    spent = records.spent_usd(mission)
+    spent = records.spent(mission)
     if as_json:
         console.print_json(mission_json(mission, records.folder, spent))
     else:

@@ -11,6 +11,7 @@ from qloop.state.active import find_active
 from qloop.state.budget import Limits
 from qloop.state.spending import Book
 from qloop.ui import console
+from qloop.ui.amounts import render_cost
 from qloop.ui.costs import BudgetView, build_budget, show_budget, show_estimates
 from qloop.ui.history import events_of_plan
 
@@ -27,9 +28,11 @@ def show_budget_here(quantum: Path | None, *, as_json: bool) -> int:
     if view is not None:
         show_budget(view)
     if mission is not None:
-        limit = "no limit" if mission["limitUsd"] is None else f"of ${mission['limitUsd']:.2f}"
+        limit = mission["limitUsd"]
+        of = ", no limit" if limit is None else f" of {render_cost(limit)}"
+        spent = render_cost(mission["spentUsd"], mission["estimatedUsd"])
         console.result("")
-        console.result(f"mission {mission['id']}: ${mission['spentUsd']:.2f} {limit}")
+        console.result(f"mission {mission['id']}: {spent}{of}")
     return 0
 
 
@@ -50,8 +53,13 @@ def _mission_money(place: Place) -> dict[str, Any] | None:
 
     records = MissionRecords(place.private, folder)
     mission = records.read()
-    spent = records.spent_usd(mission)
-    return {"id": mission.id, "limitUsd": mission.limit_usd, "spentUsd": spent}
+    spent = records.spent(mission)
+    return {
+        "id": mission.id,
+        "limitUsd": mission.limit_usd,
+        "spentUsd": spent.usd,
+        "estimatedUsd": spent.guessed_usd,
+    }
 
 
 def show_estimate_here(quantum: Path | None, *, as_json: bool) -> int:

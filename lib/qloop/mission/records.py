@@ -12,7 +12,7 @@ from qloop.state.facts import MISSION
 from qloop.state.journal import EventKind, Journal
 from qloop.state.mission import Mission
 from qloop.state.mission_store import change_mission, read_mission, write_mission
-from qloop.state.spending import Book
+from qloop.state.spending import Book, Spent
 from qloop.system.errors import QloopError
 from qloop.system.files import write_atomic
 from qloop.ui.mission_pages import (
@@ -62,11 +62,11 @@ class MissionRecords:
 
     def render(self, mission: Mission) -> None:
         """Write the pages anew."""
-        spent = self.spent_usd(mission)
+        spent = self.spent(mission)
         state = render_state(mission, spent, self._blocks())
         write_atomic(self.folder / "STATE.md", state.encode())
         write_atomic(self.folder / "CHECKPOINT.md", render_checkpoints(mission).encode())
-        budget = json.dumps(render_budget(mission, spent), indent=2) + "\n"
+        budget = json.dumps(render_budget(mission, spent.usd), indent=2) + "\n"
         write_atomic(self.folder / "budget.json", budget.encode())
         if find_active(self.private) == self.folder:
             where = f"The active mission: {self.folder}\n\n"
@@ -75,6 +75,10 @@ class MissionRecords:
             )
 
     def spent_usd(self, mission: Mission) -> float:
+        """What counts against its limit."""
+        return self.spent(mission).usd
+
+    def spent(self, mission: Mission) -> Spent:
         """What its agents have cost since its budget was last reset; what is reserved counts."""
         book = Book()
         book.take(Journal(self.journal).events())

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from qloop.state.phase_events import Metrics, Option, Output
 from qloop.state.phases import Autonomy, PhaseName, PhaseStatus, Warmth
+from qloop.state.spending import Spent
 
 
 class MissionStatus(StrEnum):
@@ -125,9 +126,10 @@ class Mission(_Part):
     checkpoints: tuple[Checkpoint, ...] = ()
     warmth: Warmth = Warmth()
 
-    def since_reset(self, spent_usd: float) -> float:
+    def since_reset(self, spent: Spent) -> Spent:
         """What counts against its limit, of all that its agents have cost."""
-        return max(0.0, spent_usd - self.written_off_usd)
+        usd = max(0.0, spent.usd - self.written_off_usd)
+        return Spent(usd, min(usd, spent.guessed_usd))
 
     def phase(self, name: PhaseName) -> PhaseRun:
         """One phase."""

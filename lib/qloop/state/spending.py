@@ -57,6 +57,11 @@ class Call:
         return self.cost_micros is None
 
     @property
+    def held_micros(self) -> int:
+        """What it cost, else what is reserved for it."""
+        return (self.reserved_micros or 0) if self.cost_micros is None else self.cost_micros
+
+    @property
     def is_known(self) -> bool:
         """Whether its cost is more than a guess."""
         return self.cost_micros is not None and self.source not in (ESTIMATED, UNUSED)
@@ -85,6 +90,15 @@ class Amounts:
         if call.cost_micros is not None:
             return replace(self, spent_micros=self.spent_micros - call.cost_micros)
         return replace(self, reserved_micros=self.reserved_micros - (call.reserved_micros or 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What some calls have cost or hold reserved."""
+
+    usd: float
+    guessed_usd: float = 0.0
+    """The part of it that no agent told of: guesses, and what is reserved."""
 
 
 @dataclass(slots=True)
@@ -130,14 +144,11 @@ class Book:
         """What a story has cost on the branch of a run, over all runs."""
         return self._by_story.get((self._branches.get(run, ""), story), Amounts())
 
-    def spent_by(self, runs: Collection[str]) -> float:
-        """What the calls of some runs have cost or hold reserved, in dollars."""
-        calls = (call for call in self.calls.values() if call.run in runs)
-        micros = (
-            (call.reserved_micros or 0) if call.cost_micros is None else call.cost_micros
-            for call in calls
-        )
-        return sum(micros) / MICROS
+    def spent_by(self, runs: Collection[str]) -> Spent:
+        """What the calls of some runs have cost or hold reserved."""
+        calls = [call for call in self.calls.values() if call.run in runs]
+        guessed = sum(call.held_micros for call in calls if not call.is_known)
+        return Spent(sum(call.held_micros for call in calls) / MICROS, guessed / MICROS)
 
     def open_calls(self) -> list[Call]:
         """Those not settled, in the order in which they were reserved."""

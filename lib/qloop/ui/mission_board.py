@@ -17,7 +17,7 @@ from qloop.state.mission import Mission
 from qloop.state.mission_feed import read_feed
 from qloop.state.mission_store import read_mission
 from qloop.state.phases import PhaseName, PhaseStatus
-from qloop.state.spending import Book
+from qloop.state.spending import Book, Spent
 from qloop.system.clock import monotonic_s
 from qloop.ui import console
 from qloop.ui.board import BoardView
@@ -44,7 +44,7 @@ class MissionReader:
         self._offset = 0
         self._book = Book()
 
-    def read(self) -> tuple[Mission, float, list[str], BoardView | None]:
+    def read(self) -> tuple[Mission, Spent, list[str], BoardView | None]:
         """The mission, what it has spent, its feed, and the run that is at work for it."""
         mission = read_mission(self._folder)
         events, self._offset = self._journal.read_from(self._offset)
@@ -66,7 +66,7 @@ class MissionReader:
 
 def draw_mission(
     mission: Mission,
-    spent_usd: float,
+    spent: Spent,
     feed: list[str],
     board: BoardView | None,
     width: int,
@@ -74,8 +74,8 @@ def draw_mission(
 ) -> list[Text]:
     """The panel, with the run's board in what room it leaves."""
     if board is None:
-        return draw_panel(mission, spent_usd, feed, width, height)
-    head = draw_head(mission, spent_usd)
+        return draw_panel(mission, spent, feed, width, height)
+    head = draw_head(mission, spent)
     for row in head:
         row.truncate(width, overflow="ellipsis")
     room = None if height is None else height - len(head) - 1

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from qloop.state.mission import Checkpoint, Mission, PhaseRun
+from qloop.state.spending import Spent
 from qloop.system.clock import render_duration
+from qloop.ui.amounts import render_cost
 
 WARN_AT = 0.75
 CONFIRM_AT = 0.90
@@ -32,13 +34,13 @@ def count_blocks(document: Mapping[str, Any]) -> Blocks:
     return Blocks(passed, tuple(at_work), len(stories))
 
 
-def render_state(mission: Mission, spent_usd: float, blocks: Blocks | None = None) -> str:
+def render_state(mission: Mission, spent: Spent, blocks: Blocks | None = None) -> str:
     """STATE.md; *blocks* where there is a plan."""
     sections = (
         ("Phase Progress", _phase_lines(mission)),
         ("Current Position", _position_lines(mission, blocks)),
         ("Active Phase Coordinator", _coordinator_lines(mission, blocks)),
-        ("Budget", _budget_lines(mission, spent_usd)),
+        ("Budget", _budget_lines(mission, spent)),
         ("Checkpoints", _checkpoint_lines(mission)),
         ("Warmth (Accumulated)", ["```yaml", *_warmth_lines(mission), "```"]),
     )
@@ -121,13 +123,13 @@ def _coordinator_lines(mission: Mission, blocks: Blocks | None) -> list[str]:
     return lines
 
 
-def _budget_lines(mission: Mission, spent_usd: float) -> list[str]:
+def _budget_lines(mission: Mission, spent: Spent) -> list[str]:
     return [
         "| Metric | Value |",
         "|--------|-------|",
-        f"| Spent | ${spent_usd:.2f} |",
+        f"| Spent | {render_cost(spent.usd, spent.guessed_usd)} |",
         f"| Limit | {_usd(mission.limit_usd)} |",
-        f"| Remaining | {_usd(_left(mission, spent_usd))} |",
+        f"| Remaining | {_usd(_left(mission, spent.usd))} |",
     ]
 
 
@@ -163,4 +165,4 @@ def _left(mission: Mission, spent_usd: float) -> float | None:
 
 
 def _usd(amount: float | None) -> str:
-    return "none" if amount is None else f"${amount:.2f}"
+    return "none" if amount is None else render_cost(amount)

@@ -10,7 +10,9 @@ from rich.text import Text
 
 from qloop.state.mission import Checkpoint, Mission, PhaseRun
 from qloop.state.phases import PhaseStatus
+from qloop.state.spending import Spent
 from qloop.system.clock import render_duration
+from qloop.ui.amounts import render_cost
 from qloop.ui.board_columns import clean
 
 MARKS = {
@@ -25,10 +27,12 @@ NAME_CELLS = 10
 GO_ON = "qloop mission resume"
 
 
-def draw_head(mission: Mission, spent_usd: float) -> list[Text]:
+def draw_head(mission: Mission, spent: Spent) -> list[Text]:
     """Who the mission is, and where each phase stands."""
     row = Text(f"mission {mission.id}--{mission.slug}", "bold")
-    row.append(f"  {mission.status}  {mission.autonomy}  {_money(mission, spent_usd)}", "not bold")
+    row.append(
+        f"  {mission.status}  {mission.autonomy}  {render_money(mission, spent)}", "not bold"
+    )
     return [row, *(_phase_row(run) for run in mission.phases)]
 
 
@@ -50,10 +54,10 @@ def draw_question(one: Checkpoint, width: int) -> list[Text]:
 
 
 def draw_panel(
-    mission: Mission, spent_usd: float, feed: Sequence[str], width: int, height: int | None
+    mission: Mission, spent: Spent, feed: Sequence[str], width: int, height: int | None
 ) -> list[Text]:
     """All of it in at most *height* rows of *width* cells; the question goes before the feed."""
-    rows = draw_head(mission, spent_usd)
+    rows = draw_head(mission, spent)
     waiting = mission.open_checkpoint
     if waiting is not None and not mission.status.is_over:
         rows += [Text(), *draw_question(waiting, width)]
@@ -72,6 +76,9 @@ def _phase_row(run: PhaseRun) -> Text:
     return row.append(f" {took:>6}  {clean(run.note)}", "not bold dim")
 
 
-def _money(mission: Mission, spent_usd: float) -> str:
-    spent = f"${spent_usd:.2f}"
-    return spent if mission.limit_usd is None else f"{spent} of ${mission.limit_usd:.2f}"
+def render_money(mission: Mission, spent: Spent) -> str:
+    """What is spent, of how much where there is a limit; `~` where a part of it is a guess."""
+    amount = render_cost(spent.usd, spent.guessed_usd)
+    return (
+        f"{amount} of {render_cost(mission.limit_usd)}" if mission.limit_usd is not None else amount
+    )

@@ -8,22 +8,24 @@ from rich.text import Text
 
 from qloop.state.mission import Checkpoint, Mission, MissionStatus
 from qloop.state.phases import PhaseName, PhaseStatus
+from qloop.state.spending import Spent
 from qloop.system.clock import render_duration
 from qloop.system.counting import counted
 from qloop.ui import console
-from qloop.ui.mission_panel import draw_panel, draw_question
+from qloop.ui.mission_panel import draw_panel, draw_question, render_money
 
 WIDTH = 100
 DOTS = 16
 
 
-def mission_json(mission: Mission, folder: Path, spent_usd: float) -> dict[str, Any]:
+def mission_json(mission: Mission, folder: Path, spent: Spent) -> dict[str, Any]:
     """All that is known of it."""
     waiting = mission.open_checkpoint
     return {
         **mission.model_dump(mode="json"),
         "folder": str(folder),
-        "spent_usd": spent_usd,
+        "spent_usd": spent.usd,
+        "spent_estimated_usd": spent.guessed_usd,
         "open_checkpoint": waiting and waiting.id,
     }
 
@@ -34,15 +36,15 @@ def show_question(one: Checkpoint) -> None:
         console.say(console.printable(row.plain))
 
 
-def show_status(mission: Mission, folder: Path, spent_usd: float) -> None:
+def show_status(mission: Mission, folder: Path, spent: Spent) -> None:
     """Where it stands, phase by phase, and how that was chosen."""
-    _show(draw_panel(mission, spent_usd, (), WIDTH, None))
+    _show(draw_panel(mission, spent, (), WIDTH, None))
     console.result("")
     console.result(f"size    {mission.triage.complexity}: {'; '.join(mission.triage.reasons)}")
     console.result(f"folder  {folder}")
 
 
-def show_summary(mission: Mission, spent_usd: float, branch: str | None) -> None:
+def show_summary(mission: Mission, spent: Spent, branch: str | None) -> None:
     """What a mission that is over came to, and where to look."""
     console.result(f"mission {mission.id}--{mission.slug} {mission.status}")
     for run in mission.phases:
@@ -53,7 +55,7 @@ def show_summary(mission: Mission, spent_usd: float, branch: str | None) -> None
     total = render_duration(sum(run.seconds for run in mission.phases))
     commits = counted(execution.metrics.commits, "commit")
     agents = counted(sum(run.metrics.agents_spawned for run in mission.phases), "agent")
-    console.result(f"total {total}, {commits}, {agents}, ${spent_usd:.2f}")
+    console.result(f"total {total}, {commits}, {agents}, {render_money(mission, spent)}")
     if mission.status is MissionStatus.COMPLETED and branch is not None:
         text = f"what landed: git log {branch}; take it into your branch: git merge {branch}"
         console.result(console.printable(text))
