@@ -32,6 +32,7 @@ def test_its_word_is_told_and_decides_nothing(world: World) -> None:
     assert (said.code, said.event["event"]) == (0, "phase.complete")
     assert "the recognizer finds 1 thing wanting" in said.event["summary"]
     assert "finds 1 thing wanting" in again.event["summary"]
+    assert said.event["metrics"]["agents_spawned"] == 3  # an implementer, and two answers
     assert "judged as a whole: found wanting" in page
     assert "Nobody drinks it" in page
     assert "1. A-1: The story is done as it is described." in prompt

@@ -149,7 +149,7 @@ def _complete(desk: PhaseDesk, notes: Sequence[str] = ()) -> PhaseEvent:
         f"{count} in {counted(attempts, 'attempt')}{without}"
         f"{recognition_words(judged, judge_of(desk))}{''.join(f'; {note}' for note in notes)}",
         (FOLDER, "quantum.json"),
-        metrics=_metrics(own, events),
+        metrics=_metrics(desk, plan),
         warmth=warming.told_up(plan, down),
     )
 
@@ -161,8 +161,10 @@ def _write_summaries(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> No
         desk.write(name, text)
 
 
-def _metrics(own: Sequence[Event], events: Sequence[Event]) -> Metrics:
-    """What all runs of the plan took; *events* are the whole journal's, with what was paid."""
+def _metrics(desk: PhaseDesk, plan: Plan) -> Metrics:
+    """What all runs of the plan took, whoever judged what landed included."""
+    events = desk.journal.events()
+    own = events_of_plan(plan, events, parse_utc(utc_now()))
     runs = {event.run for event in own}
     book = Book()
     book.take(events)
