@@ -7,12 +7,14 @@ import pytest
 from plan.plans import plan, story
 from qloop.mission.execution_end import question_of, read_end
 from qloop.mission.execution_feed import Feed
+from qloop.mission.flow import asking
 from qloop.mission.phase_order import MissionContext
 from qloop.mission.warming import told_down, told_up, with_patterns
 from qloop.plan.outline import outline_of
 from qloop.run.ending import Ending
 from qloop.run.purse import RAISE_IT
 from qloop.state.journal import EventKind
+from qloop.state.phase_events import PhaseFailure
 from qloop.state.phases import Autonomy, Warmth
 from qloop.system.errors import BadInput
 from ui.journals import RUN, Tale
@@ -44,6 +46,22 @@ def test_each_end_is_a_question_with_ways_out(
     listed = found.get("recovery_options") or found.get("options") or []
     assert [one["id"] for one in listed] == options
     assert all(why in str(found) for why in ending.reasons)
+
+
+def test_a_failure_is_asked_about_with_its_cause_and_how_to_look_further() -> None:
+    """The question stands first; then, in lines, why the stories failed, and two commands."""
+    log = [{"attempt": 1, "reason": "verify-1 `false`: exit 1\nmore"}]
+    failed = plan(story("B", status="failed", retries={"failureLog": log}))
+    end = read_end(Ending("BLOCKED", 1, ("B failed 1 of 1 attempts",)), failed, [], " --quantum p")
+
+    asked = question_of(end, by_wave=False)
+
+    assert isinstance(asked, PhaseFailure)
+    assert asking(f"EXECUTION failed: {asked.reason}", "How to go on?").splitlines() == [
+        "EXECUTION failed: B failed 1 of 1 attempts. How to go on?",
+        "B: verify-1 `false`: exit 1",
+        "look: qloop show B --quantum p; have it looked into: qloop debug B --quantum p",
+    ]
 
 
 def test_a_story_stuck_at_the_gate_is_a_question() -> None:

@@ -135,7 +135,7 @@ def test_agents_add_to_what_code_knows_and_a_person_approves(world: World) -> No
     assert (plan["branchName"], plan["testCommand"]) == (f"ql/{folder.name}", "make test")
     assert plan["prdPath"].endswith("spec.md")
     assert asked["type"] == "plan_approval"
-    assert "2 stories, widest wave 1; upscaler: double; made by double" in asked["question"]
+    assert "widest wave 1. Carry it out?\nupscaler: double\nmade by double\n" in asked["question"]
     assert "testCommand from Makefile:1" in asked["question"]
     assert "US-002" in asked["question"]
     assert "flowchart" in read(folder, "plans/EXECUTION_DAG.md")

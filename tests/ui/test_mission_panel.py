@@ -12,7 +12,7 @@ from qloop.state.phase_events import Option
 from qloop.state.phases import Autonomy, PhaseName, PhaseStatus, Warmth
 from qloop.state.spending import Spent
 from qloop.ui.mission_pages import count_blocks, render_budget, render_checkpoints, render_state
-from qloop.ui.mission_panel import draw_panel
+from qloop.ui.mission_panel import draw_panel, draw_question
 
 NOW = "2026-01-02T03:04:05.000Z"
 QUESTION = Checkpoint(
@@ -60,7 +60,7 @@ def test_a_question_stands_before_the_feed() -> None:
     rows = [row.plain for row in draw_panel(mission(QUESTION), Spent(1.5), ["old"] * 90, 90, 14)]
 
     assert rows[0] == "mission 3--tea  initialized  GUIDED  $1.50 of $10.00"
-    assert any(row.startswith("STOP cp-3-1 PLANNING: 5 stories") for row in rows)
+    assert any(row.startswith("STOP cp-3-1 PLANNING: 5 stories | widest wave 3.") for row in rows)
     assert any("qloop answer cp-3-1 approve" in row for row in rows)
 
 
@@ -80,7 +80,7 @@ def test_the_state_page_has_the_documents_sections_in_their_order() -> None:
         "## Checkpoints",
         "## Warmth (Accumulated)",
     ]
-    assert "| PLANNING | checkpoint | 2m10s | a \\| b c |" in page
+    assert "| PLANNING | checkpoint | 2m10s | a \\| b; c |" in page
     assert "**Block:** 1 of 2 passed" in page
     assert "| Remaining | $7.50 |" in page
     assert '  - "says: \\"x\\""' in page
@@ -122,3 +122,13 @@ def test_money_that_holds_a_guess_is_marked() -> None:
     assert heads[0].endswith("~$2.50 of $10.00")
     assert heads[1].endswith("  $2.50 of $10.00")
     assert "| Spent | ~$2.50 |" in render_state(mission(), guessed)
+
+
+def test_a_question_of_several_lines_is_laid_out_in_lines() -> None:
+    """The first is the question; the others stand below it, and no path is taken apart."""
+    path = "a/path/of-a/plan-with/many-hyphens.json"
+    asked = QUESTION.model_copy(update={"question": f"How to go on?\nwhy: in vain\n{path}"})
+    rows = [row.plain for row in draw_question(asked, 44)]
+
+    assert rows[:3] == ["STOP cp-3-1 PLANNING: How to go on?", "  why: in vain", f"  {path}"]
+    assert "How to go on?\n\n- why: in vain\n" in render_checkpoints(mission(asked))

@@ -3,6 +3,7 @@
 Every end of the run is an event that a person can go on from. Errors: those of opening a run.
 """
 
+import shlex
 from collections.abc import Sequence
 
 from qloop.mission import warming
@@ -20,6 +21,7 @@ from qloop.plan.outline import outline_of
 from qloop.plan.validate import check_plan
 from qloop.run.engine import Done, run_whole
 from qloop.run.forks import begin_run
+from qloop.run.planning import path_in_plan
 from qloop.run.prepare import Wanted
 from qloop.state.journal import Event, EventKind
 from qloop.state.ownership import PLAN
@@ -44,7 +46,7 @@ def coordinate(desk: PhaseDesk) -> PhaseEvent:
         return _complete(desk)
     with run_held(desk):
         done = _run(desk)
-    end = read_end(done.ending, done.plan, done.events)
+    end = read_end(done.ending, done.plan, done.events, _plan_option(desk))
     asked = question_of(end, by_wave=_is_by_wave(desk))
     if asked is None:
         return _complete(desk, done.ending.reasons)
@@ -100,6 +102,14 @@ def _run_once(desk: PhaseDesk) -> Done:
             follower.look,
             lambda _: desk.tell("stopping: nothing new starts"),
         )
+
+
+def _plan_option(desk: PhaseDesk) -> str:
+    """What commands must be told to find this plan, where the checkout has another one."""
+    root = desk.repository.root
+    if not (root / desk.quantum.name).exists():
+        return ""
+    return f" --quantum {shlex.quote(path_in_plan(desk.quantum, root))}"
 
 
 def _is_by_wave(desk: PhaseDesk) -> bool:

@@ -3,9 +3,10 @@
 Each way out that a person is offered is acted on by the next coordinator (`execution_answers`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from qloop.mission.flow import asking
 from qloop.plan.likeness import AnyPlan, AnyStory
 from qloop.plan.model import Json, Status
 from qloop.run.ending import Ending
@@ -18,7 +19,7 @@ from qloop.state.phase_events import (
     PhaseFailure,
 )
 from qloop.state.phases import PhaseName
-from qloop.ui.history import first_line
+from qloop.ui.history import first_line, in_one_line
 
 GO_ON = Option(id="go-on", description="go on")
 RETRY = Option(id="retry", description="give the stories that failed all their attempts anew")
@@ -41,6 +42,7 @@ STUCK = "stuck"
 INTERRUPTED = "interrupted"
 UNUSABLE = "unusable"
 PHASE = PhaseName.EXECUTION
+MOST_CAUSES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,10 @@ class RunEnd:
     """The red recognition that ended it, as the journal has it."""
     waves: tuple[str, ...]
     """What became of each of its waves, in a line."""
+    causes: tuple[str, ...]
+    """Why each failed story did so last, in a line."""
+    plan_option: str
+    """What names the plan to commands that look further; empty where they find it themselves."""
 
     @property
     def partial(self) -> PartialWork:
@@ -72,7 +78,9 @@ class RunEnd:
         )
 
 
-def read_end(ending: Ending, plan: AnyPlan[AnyStory], events: Sequence[Event]) -> RunEnd:
+def read_end(
+    ending: Ending, plan: AnyPlan[AnyStory], events: Sequence[Event], plan_option: str = ""
+) -> RunEnd:
     """The end of a run whose plan stands so; *events* are the run's."""
     seen = [one for one in events if one.event is EventKind.WAVE_RECOGNIZED]
     is_red = bool(seen) and seen[-1].data.get("green") is False and ending.signal == "WAITING"
@@ -84,6 +92,12 @@ def read_end(ending: Ending, plan: AnyPlan[AnyStory], events: Sequence[Event]) -
         stuck=_stuck(plan, events),
         red={**seen[-1].data, "wave": seen[-1].wave} if is_red else None,
         waves=tuple(_wave(one, events) for one in events if one.event is EventKind.WAVE_ENDED),
+        causes=tuple(
+            f"{one.id}: {first_line(one.last_reason)}"
+            for one in plan.stories
+            if one.status is Status.FAILED and one.last_reason
+        ),
+        plan_option=plan_option,
     )
 
 
@@ -123,7 +137,7 @@ def _failure(end: RunEnd, kind: str, options: tuple[Option, ...]) -> PhaseFailur
     return PhaseFailure(
         phase_id=PHASE,
         failure_type=kind,
-        reason=_reason(end),
+        reason="\n".join((*_reasons(end), *_look(end))),
         partial_work=end.partial,
         recovery_options=options,
     )
@@ -142,19 +156,19 @@ def _ask(
     return PhaseCheckpoint(
         phase_id=PHASE,
         checkpoint_type=kind,
-        question=f"{_reason(end)}. {question}",
+        question=asking("\n".join(_reasons(end)), question),
         options=options,
         context=_context(end),
     )
 
 
 def _ask_after_wave(end: RunEnd) -> PhaseCheckpoint:
-    told = "; ".join(end.waves) or "no wave has ended"
+    told = "\n".join(end.waves) or "no wave has ended"
     left = f"{len(end.left)} left: {', '.join(end.left[:10])}{', …' if len(end.left) > 10 else ''}"
     return PhaseCheckpoint(
         phase_id=PHASE,
         checkpoint_type=WAVE_END,
-        question=f"{told}. Go on with the next wave ({left})?",
+        question=asking(told, f"Go on with the next wave ({left})?"),
         options=(GO_ON, EDIT),
         context=_context(end),
     )
@@ -164,9 +178,19 @@ def _context(end: RunEnd) -> Json:
     return {"signal": end.ending.signal, "partial_work": end.partial.model_dump(mode="json")}
 
 
-def _reason(end: RunEnd) -> str:
-    reasons = (*([str(end.ending.error)] if end.ending.error else ()), *end.ending.reasons)
-    return "; ".join(reasons) or f"the run ended {end.ending.signal}"
+def _reasons(end: RunEnd) -> list[str]:
+    """Why it ended, and why stories failed; what is told already is told once."""
+    known = (*([str(end.ending.error)] if end.ending.error else ()), *end.ending.reasons)
+    reasons = [in_one_line(one) for one in known] or [f"the run ended {end.ending.signal}"]
+    return [*reasons, *(one for one in end.causes[:MOST_CAUSES] if one not in reasons)]
+
+
+def _look(end: RunEnd) -> Iterator[str]:
+    """How to look further into the story that failed."""
+    failed = end.partial.failed_block
+    if failed is not None:
+        story = f"{failed}{end.plan_option}"
+        yield f"look: qloop show {story}; have it looked into: qloop debug {story}"
 
 
 def _wave(ended: Event, events: Sequence[Event]) -> str:

@@ -139,10 +139,16 @@ def _fail(mission: Mission, run: PhaseRun, event: PhaseFailure, at: str) -> Miss
         "failure_type": event.failure_type,
         "partial_work": event.partial_work.model_dump(mode="json"),
     }
-    question = f"{run.phase} failed: {event.reason}. How to go on?"
+    question = asking(f"{run.phase} failed: {event.reason}", "How to go on?")
     options = (*known.values(), *(one for name, one in usual.items() if name not in known))
     failed = mission.with_phase(run)
     return open_checkpoint(failed, run.phase, PHASE_FAILURE, question, options, context, at)
+
+
+def asking(told: str, question: str) -> str:
+    """A question after what is told; it follows the first line, the others stand below it."""
+    first, *more = told.splitlines() or [""]
+    return "\n".join((f"{first.rstrip('.')}. {question}", *more))
 
 
 def open_checkpoint(

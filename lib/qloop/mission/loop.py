@@ -42,6 +42,7 @@ from qloop.system.errors import Faults, InputMissing, QloopError
 from qloop.system.identity import ProcessId, this_process
 from qloop.system.interrupts import Interrupts
 from qloop.system.tree import become_subreaper
+from qloop.ui.history import first_line
 
 PAGES_EVERY_S = 1.0
 """How often the pages are made anew while a coordinator talks."""
@@ -247,7 +248,7 @@ class MissionLoop:
 
     def _tell_end(self, phase: PhaseName) -> None:
         run = self.records.read().phase(phase)
-        self.person.say(f"{phase} {run.status}: {run.note}")
+        self.person.say(f"{phase} {run.status}: {first_line(run.note)}")
 
     def _end_below(self, run_id: str, pid: int) -> None:
         """A coordinator is over, and all that it started with it."""

@@ -5,7 +5,7 @@ Errors: Faults for a plan that cannot be one; those of making it.
 """
 
 from qloop.mission.destructive_stop import settle_destruction
-from qloop.mission.flow import ABANDON
+from qloop.mission.flow import ABANDON, asking
 from qloop.mission.gated_team import is_team, work_to_plan
 from qloop.mission.known_code import facts_for
 from qloop.mission.member_call import MemberErred, question_of
@@ -116,11 +116,11 @@ def _ask(desk: PhaseDesk, plan: Plan, told: tuple[str, ...], number: int) -> Pha
         if more > 0
         else []
     )
-    parts = (_summary(plan), *told, *remarks[:MOST_REMARKS], *rest)
-    where = f"It stands in {quantum}, to read in {page}"
+    where = (f"plan: {quantum}", f"to read: {page}")
+    lines = (f"The plan: {_summary(plan)}", *told, *remarks[:MOST_REMARKS], *rest, *where)
     return desk.ask(
         APPROVAL,
-        f"The plan: {'; '.join(parts)}. {where}. Carry it out?",
+        asking("\n".join(lines), "Carry it out?"),
         (APPROVE, REPLAN, ABANDON),
         plan=str(desk.quantum),
         number=number,

@@ -63,6 +63,11 @@ def parse_moment(text: str | None) -> datetime | None:
         return None
 
 
+def in_one_line(text: str) -> str:
+    """A text of several lines as one, the lines told apart by semicolons."""
+    return "; ".join(line.strip() for line in text.splitlines() if line.strip())
+
+
 def first_line(text: str | None) -> str:
     """The first line of a text that holds something; empty where none does."""
     return next((line.strip() for line in (text or "").splitlines() if line.strip()), "")

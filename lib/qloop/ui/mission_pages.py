@@ -12,6 +12,7 @@ from qloop.state.mission import Checkpoint, Mission, PhaseRun
 from qloop.state.spending import Spent
 from qloop.system.clock import render_duration
 from qloop.ui.amounts import render_cost
+from qloop.ui.history import first_line, in_one_line
 
 WARN_AT = 0.75
 CONFIRM_AT = 0.90
@@ -73,7 +74,7 @@ def _answered_line(one: Checkpoint) -> str:
         return ""
     said = f"**{one.answer.option}**, {one.answer.by}, {one.answer.at}"
     note = f": {' '.join(one.answer.note.split())}" if one.answer.note.strip() else ""
-    return f"- {one.id} ({one.phase}): {one.question} — {said}{note}"
+    return f"- {one.id} ({one.phase}): {first_line(one.question)} — {said}{note}"
 
 
 def render_budget(mission: Mission, spent_usd: float) -> dict[str, Any]:
@@ -100,7 +101,7 @@ def _phase_lines(mission: Mission) -> list[str]:
 
 def _phase_row(run: PhaseRun) -> str:
     took = render_duration(run.seconds) if run.seconds else "--"
-    note = " ".join(run.note.split()).replace("|", "\\|") or "--"
+    note = in_one_line(run.note).replace("|", "\\|") or "--"
     return f"| {run.phase} | {run.status} | {took} | {note} |"
 
 
@@ -142,9 +143,12 @@ def _checkpoint_lines(mission: Mission) -> list[str]:
 
 
 def _question_lines(one: Checkpoint) -> list[str]:
+    asked, *more = one.question.splitlines() or [""]
     return [
-        f"**{one.id}** ({one.phase}, {one.type}): {one.question}",
+        f"**{one.id}** ({one.phase}, {one.type}): {asked}",
         "",
+        *(f"- {line.strip()}" for line in more),
+        *([""] if more else []),
         *(f"- `{option.id}`: {option.description}" for option in one.options),
         "",
         f"Answer: `qloop answer {one.id} {one.options[0].id}`, then `qloop mission resume`",

@@ -14,6 +14,7 @@ from qloop.state.spending import Spent
 from qloop.system.clock import render_duration
 from qloop.ui.amounts import render_cost
 from qloop.ui.board_columns import clean
+from qloop.ui.history import in_one_line
 
 MARKS = {
     PhaseStatus.PENDING: ("·", "dim"),
@@ -38,11 +39,10 @@ def draw_head(mission: Mission, spent: Spent) -> list[Text]:
 
 def draw_question(one: Checkpoint, width: int) -> list[Text]:
     """A question that waits, in lines of *width* cells, and how it is answered."""
-    question = clean(one.question)
-    about = "" if question.startswith(str(one.phase)) else f" {one.phase}"
-    words = f"STOP {one.id}{about}: {question}"
-    lines = textwrap.wrap(words, max(width, NAME_CELLS), subsequent_indent="  ")
-    rows = [Text(line, "bold yellow") for line in lines]
+    asked, *more = [clean(line) for line in one.question.splitlines() if line.strip()] or [""]
+    about = "" if asked.startswith(str(one.phase)) else f" {one.phase}"
+    rows = _wrapped(f"STOP {one.id}{about}: {asked}", width, "", "bold yellow")
+    rows += [row for line in more for row in _wrapped(line, width, "  ", "yellow")]
     widest = max(len(option.id) for option in one.options)
     rows += [
         Text(f"  {option.id:<{widest}}  {clean(option.description)}") for option in one.options
@@ -69,11 +69,21 @@ def draw_panel(
     return rows[:height]
 
 
+def _wrapped(words: str, width: int, indent: str, style: str) -> list[Text]:
+    """Lines of *width* cells; paths and names are not taken apart where they need not be."""
+    room = max(width, NAME_CELLS)
+    after = f"{indent}  "
+    lines = textwrap.wrap(
+        words, room, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False
+    )
+    return [Text(line, style) for line in lines]
+
+
 def _phase_row(run: PhaseRun) -> Text:
     mark, style = MARKS[run.status]
     took = render_duration(run.seconds) if run.seconds else ""
     row = Text(f" {mark} {run.phase:<{NAME_CELLS}}", style)
-    return row.append(f" {took:>6}  {clean(run.note)}", "not bold dim")
+    return row.append(f" {took:>6}  {clean(in_one_line(run.note))}", "not bold dim")
 
 
 def render_money(mission: Mission, spent: Spent) -> str:

@@ -12,6 +12,7 @@ from qloop.state.spending import Spent
 from qloop.system.clock import render_duration
 from qloop.system.counting import counted
 from qloop.ui import console
+from qloop.ui.history import in_one_line
 from qloop.ui.mission_panel import draw_panel, draw_question, render_money
 
 WIDTH = 100
@@ -50,7 +51,9 @@ def show_summary(mission: Mission, spent: Spent, branch: str | None) -> None:
     for run in mission.phases:
         took = render_duration(run.seconds) if run.seconds else str(run.status)
         dots = "." * (DOTS - len(run.phase))
-        console.result(console.printable(f"  {run.phase} {dots} {took:<8} {run.note}".rstrip()))
+        console.result(
+            console.printable(f"  {run.phase} {dots} {took:<8} {in_one_line(run.note)}".rstrip())
+        )
     execution = mission.phase(PhaseName.EXECUTION)
     total = render_duration(sum(run.seconds for run in mission.phases))
     commits = counted(execution.metrics.commits, "commit")
