@@ -10,10 +10,16 @@ import pytest
 from loaded import Loaded
 from qloop.mission.asking import Judged
 from qloop.mission.hand_off import Member, hand_over
-from qloop.mission.held import HELD, Stray, hold, set_aside_outcome, settle, settle_cut_off
-from qloop.mission.intent_end import check_no_outcome
+from qloop.mission.held import (
+    HELD,
+    Stray,
+    check_no_outcome,
+    hold,
+    set_aside_outcome,
+    settle,
+    settle_cut_off,
+)
 from qloop.mission.member_call import MemberErred
-from qloop.mission.records import MissionRecords
 from qloop.run.reading_desk import ReadingPlace
 from qloop.run.talk import Question
 from qloop.state.insights import add_insight
@@ -139,17 +145,17 @@ def test_a_turn_that_was_cut_off_is_settled_by_the_next(folder: Path) -> None:
 
 def test_an_outcome_is_for_the_end(folder: Path) -> None:
     """One that turns up is set aside; one that was there before anybody began is asked about."""
-    records = MissionRecords(folder.parent, folder)
     said: list[str] = []
     (folder / "outcome.md").write_text(f"{PLACEHOLDER}\n")
     set_aside_outcome(folder, "EXECUTION", said.append)
-    check_no_outcome(records)
+    check_no_outcome(folder)
     (folder / "outcome.md").write_text(FORGED)
 
     with pytest.raises(BadInput, match="qloop intent end 1 --disposition delivered"):
-        check_no_outcome(records)
+        check_no_outcome(folder)
+    hold(folder, "planner")
+    check_no_outcome(folder)
     set_aside_outcome(folder, "EXECUTION", said.append)
-    check_no_outcome(records)
     assert (folder / "aside/1/outcome.md").read_text() == FORGED
     assert len(said) == 1
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from qloop.cli.missions import run_records
 from qloop.mission import beginning
-from qloop.mission.intent_end import Ending, check_no_outcome, check_not_over, end_intent
+from qloop.mission.held import check_no_outcome
+from qloop.mission.intent_end import check_not_over, finish_end
 from qloop.mission.records import MissionRecords
 from qloop.repo.checkout import Repository, find_repository
 from qloop.run.config import load_config
@@ -14,11 +15,13 @@ from qloop.state.intent import Intent
 from qloop.state.intent_index import parse_index
 from qloop.state.intents import find_intent, intents_folder, read_index
 from qloop.state.lifecycle import Disposition
-from qloop.state.mission import MissionStatus
 from qloop.state.mission_store import STATE
 from qloop.state.phases import Autonomy
 from qloop.system.errors import PersonNeeded
 from qloop.ui import console
+
+ABANDONED = 1
+"""The exit code for an intent that came to no delivery."""
 
 
 def deliver(word: str, *, ask: bool, limit_usd: float | None, skip_permissions: bool) -> int:
@@ -34,13 +37,20 @@ def take_along(
     repository: Repository, intent: Intent, *, ask: bool, limit_usd: float | None, may: bool
 ) -> int:
     """One intent of a repository, as far as it goes; *may* lets it destroy without asking."""
+    ended = finish_end(private_folder(repository), intent, console.say)
+    if ended is not None:
+        console.say(f"intent {intent.id} is {ended}")
+        return 0 if ended is Disposition.DELIVERED else ABANDONED
     check_not_over(intent.folder)
-    check_no_outcome(MissionRecords(private_folder(repository), intent.folder))
+    if not (intent.folder / STATE).exists():
+        check_no_outcome(intent.folder)
     records = _records(repository, intent, limit_usd, may_destroy=may)
-    if records.read().status is MissionStatus.COMPLETED:
-        return _end(records, intent)
     code = run_records(repository, records, ask=ask)
-    return code if code or _is_over(intent) else PersonNeeded.exit_code
+    if code or _is_over(intent):
+        return code
+    fix = f"qloop intent end {intent.id} --disposition {Disposition.DELIVERED}"
+    console.say(f"once that is settled, end it: {fix}")
+    return PersonNeeded.exit_code
 
 
 def _records(
@@ -59,13 +69,6 @@ def _records(
 
     records.change(lambda mission: beginning.as_team(mission, limit_usd, may_destroy=may_destroy))
     return records
-
-
-def _end(records: MissionRecords, intent: Intent) -> int:
-    """The end tail of an intent whose work is done, once nothing keeps it any more."""
-    for step in end_intent(Ending(records.private, intent, Disposition.DELIVERED)):
-        console.say(step)
-    return 0
 
 
 def _is_over(intent: Intent) -> bool:

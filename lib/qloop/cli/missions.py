@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from qloop.mission import beginning, loop
-from qloop.mission.intent_end import Ending, end_intent
+from qloop.mission.intent_end import Ending, end_intent, finish_end
 from qloop.mission.mission_lock import take_mission_lock
 from qloop.mission.records import MissionRecords
 from qloop.plan.document import load_document
@@ -116,6 +116,9 @@ def run_here(intent: str | None, *, ask: bool, must_be_begun: bool = False) -> i
 def run_records(repository: Repository, records: MissionRecords, *, ask: bool) -> int:
     """Run a mission, show how it ended, and return the exit code."""
     mission = records.read()
+    intent = load_intent(records.folder, mission.id, mission.slug)
+    if finish_end(records.private, intent, console.say) is not None:
+        return _end(records, records.read())
     if mission.status.is_over:
         raise BadInput(
             f"mission {mission.id} is {mission.status}",

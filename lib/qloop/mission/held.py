@@ -3,7 +3,7 @@
 An agent can write into the folder by its path, whatever its role may. So the files are held before
 it begins and compared when it has ended: they are then as they were, and the other version is kept
 in `aside/`. What is held outlives a kill; insights may be added at any time.
-Errors: OSError, InputMissing for a note in an intent without a document.
+Errors: OSError, BadInput for an outcome that is there too early.
 """
 
 import base64
@@ -23,9 +23,11 @@ from qloop.mission.stage_gate import (
 )
 from qloop.mission.standing import read_standing
 from qloop.state.insights import SECTION, add_insight
+from qloop.state.intent import parse_folder_name
 from qloop.state.lifecycle import (
     ACTIONS,
     OUTCOME,
+    Disposition,
     Lifecycle,
     action_number,
     read_lifecycle,
@@ -33,7 +35,7 @@ from qloop.state.lifecycle import (
 )
 from qloop.state.savepoints import folder_locked
 from qloop.state.sections import find_section, with_lines
-from qloop.system.errors import InputMissing
+from qloop.system.errors import BadInput, InputMissing
 from qloop.system.files import read_optional, write_atomic
 
 HELD = "phases/held.json"
@@ -131,6 +133,24 @@ def set_aside_outcome(folder: Path, role: str, tell: Callable[[str], None]) -> N
         _move(folder, OUTCOME, place)
     why = Refusal("too-early", f"{OUTCOME} belongs to the end", "let qloop write it")
     note(folder, (Stray(OUTCOME, role, place, why),), tell)
+
+
+def check_no_outcome(folder: Path) -> None:
+    """Raise BadInput for an outcome that is there while nobody works: a person is to decide.
+
+    One of a turn that was cut off is set aside by the next.
+    """
+    files = read_lifecycle(folder)
+    if files.outcome is None or _read_held(folder) is not None:
+        return
+    names = parse_folder_name(folder.name)
+    number = folder.name if names is None else names[0]
+    how = files.disposition or Disposition.DELIVERED
+    raise BadInput(
+        f"{OUTCOME} is there before the intent's end",
+        where=str(folder),
+        fix=f"end it by that: qloop intent end {number} --disposition {how}; or take it away",
+    )
 
 
 def note(folder: Path, strays: Collection[Stray], tell: Callable[[str], None]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qloop.mission.intent_end import Ending, end_intent
+from qloop.mission.intent_end import Ending, end_intent, finish_end
 from qloop.state.intent import Intent, read_front
 from qloop.state.intent_index import Group, parse_index
 from qloop.state.intents import create_intent, list_intents, read_index
@@ -91,6 +91,8 @@ def told(error: QloopError) -> str:
 
 
 def _end(one: Intent, hub: Path, shelf: Shelf, how: Disposition) -> None:
+    if finish_end(hub.parent, one, lambda _: None) is not None:
+        return
     if parse_index(read_index(hub)).ending_of(one.id) is None:
         note = f"{how.value.capitalize()} in {shelf.name}."
         for _ in end_intent(Ending(hub.parent, one, how, note)):

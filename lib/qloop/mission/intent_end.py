@@ -5,7 +5,7 @@ whether an intent is over; one that is over is never taken up again.
 Errors: BadInput for an end that cannot be, RepositoryBusy where somebody works on the intent.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,10 @@ from qloop.system.errors import BadInput, Faults, RepositoryBusy
 from qloop.system.files import write_atomic
 from qloop.system.identity import is_alive, parse_process_id
 
+MISSION_ENDS = {
+    Disposition.DELIVERED: MissionStatus.COMPLETED,
+    Disposition.ABANDONED: MissionStatus.ABANDONED,
+}
 OUTCOME_SECTIONS = ("Delivered", "Verification", "Needs you", "Follow-ups")
 
 
@@ -60,29 +64,6 @@ def check_not_over(folder: Path) -> None:
         )
 
 
-def check_no_outcome(records: MissionRecords) -> None:
-    """Raise BadInput for an outcome that was there before anybody worked on the intent.
-
-    One that turns up later is set aside by whoever is at work.
-    """
-    files = read_lifecycle(records.folder)
-    if files.outcome is None or _has_begun(records):
-        return
-    how = files.disposition or Disposition.DELIVERED
-    raise BadInput(
-        f"{OUTCOME} is there before anybody has worked on the intent",
-        where=str(records.folder),
-        fix=f"end it by that: qloop intent end {_number(records.folder)} --disposition {how}, "
-        f"or take {OUTCOME} away",
-    )
-
-
-def _has_begun(records: MissionRecords) -> bool:
-    if not (records.folder / STATE).exists():
-        return False
-    return any(run.spawns for run in records.read().phases)
-
-
 def end_intent(ending: Ending) -> Generator[str, None, None]:
     """Take the steps that are still to be done, and name each when it is done for good."""
     _check(ending)
@@ -101,6 +82,39 @@ def end_intent(ending: Ending) -> Generator[str, None, None]:
         yield "state.json: the mission is over"
     if _drop_lock(ending):
         yield "delivery.lock: released"
+
+
+def finish_end(private: Path, intent: Intent, say: Callable[[str], None]) -> Disposition | None:
+    """Take the steps that an intent's end lacks; None where it lacks none, else how it ended.
+
+    Its mission may be over before the intent is. *private* is the `.qloop` folder of the checkout.
+    """
+    over = parse_index(read_index(intent.folder.parent)).ending_of(intent.id)
+    how = over or _ending_of_mission(private, intent.folder)
+    if how is None or (over is not None and not _is_cut_off(Ending(private, intent, how))):
+        return None
+    for step in end_intent(Ending(private, intent, how)):
+        say(step)
+    return how
+
+
+def _ending_of_mission(private: Path, folder: Path) -> Disposition | None:
+    if not (folder / STATE).exists():
+        return None
+    status = MissionRecords(private, folder).read().status
+    return {one: how for how, one in MISSION_ENDS.items()}.get(status)
+
+
+def _is_cut_off(ending: Ending) -> bool:
+    """Whether what comes behind the index is not all done, and nothing else is in its way."""
+    files = read_lifecycle(ending.intent.folder)
+    is_open = ending.disposition is Disposition.DELIVERED and bool(files.open_boxes)
+    if files.disposition is not ending.disposition or is_open:
+        return False
+    records = _mission(ending)
+    goes_on = records is not None and not records.read().status.is_over
+    is_held = look(ending.intent.folder, ending.session).held is Held.STALE
+    return bool(_missing_lines(ending)) or goes_on or is_held
 
 
 def _check(ending: Ending) -> None:
@@ -200,8 +214,7 @@ def _end_mission(ending: Ending) -> bool:
     records = _mission(ending)
     if records is None or records.read().status.is_over:
         return False
-    is_done = ending.disposition is Disposition.DELIVERED
-    status = MissionStatus.COMPLETED if is_done else MissionStatus.ABANDONED
+    status = MISSION_ENDS[ending.disposition]
     records.change(lambda mission: mission.model_copy(update={"status": status}))
     return True
 

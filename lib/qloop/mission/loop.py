@@ -16,8 +16,8 @@ from qloop.mission.action_plan import tick_done
 from qloop.mission.budget import find_budget_question
 from qloop.mission.choosing import PhaseChoice, choose_phase
 from qloop.mission.direct_plan import ensure_direct_plan
-from qloop.mission.held import SOMEBODY, set_aside_outcome
-from qloop.mission.intent_end import Ending, check_no_outcome, check_not_over, end_intent
+from qloop.mission.held import check_no_outcome, set_aside_outcome, settle_cut_off
+from qloop.mission.intent_end import Ending, check_not_over, end_intent
 from qloop.mission.mission_lock import end_dead_runs, take_mission_lock
 from qloop.mission.owning import delegated, owning, stage_of
 from qloop.mission.phase_call import PhaseCall
@@ -67,7 +67,7 @@ def run_mission(repository: Repository, records: MissionRecords, person: Person)
         undo.callback(os.close, lock)
         if not isinstance(flow.next_step(records.read()), flow.Finish):
             check_not_over(records.folder)
-            check_no_outcome(records)
+            check_no_outcome(records.folder)
         session = new_run_id("m-")
         is_auto = records.read().autonomy is Autonomy.AUTOPILOT
         undo.enter_context(owning(records.folder, session, is_auto=is_auto))
@@ -104,7 +104,7 @@ class MissionLoop:
         mission = self.records.read()
         end_dead_runs(self.records, mission)
         if not isinstance(flow.next_step(mission), flow.Finish):
-            set_aside_outcome(self.records.folder, SOMEBODY, self.person.say)
+            settle_cut_off(self.records.folder, self.person.say)
         own = this_process().to_json()
         self.records.change(lambda m: m.model_copy(update={"process": own, **_active(m)}))
         try:

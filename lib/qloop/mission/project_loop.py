@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from qloop.mission.hub import Shelf, bring, give_back, told
+from qloop.mission.intent_end import finish_end
 from qloop.state.intent import Intent
 from qloop.state.intent_index import Group, parse_index
 from qloop.state.intents import list_intents, read_index
@@ -62,6 +63,7 @@ def work_round(
     What went wrong with one is told by *say*, and the others go on.
     """
     result = RoundResult([one.name for one in bring(shelf, hub, author)])
+    _finish_ends(shelf, say)
     for one in _wanted(shelf):
         if _waits(one):
             result.waiting.append(one.name)
@@ -81,6 +83,18 @@ def work_round(
         kept.get(code, result.failed).append(one.name)
     result.contributed = [one.name for one in give_back(shelf, hub, say)]
     return result
+
+
+def _finish_ends(shelf: Shelf, say: Callable[[str], None]) -> None:
+    """Bring ends that were cut off to their end."""
+    index = parse_index(read_index(shelf.root))
+    over = [one for one in list_intents(shelf.root) if index.ending_of(one.id) is not None]
+    for one in over:
+        try:
+            if finish_end(shelf.private, one, lambda _: None) is not None:
+                say(f"{one.name}: its end was cut off, and is whole now")
+        except QloopError as exc:
+            say(f"{one.name}: {told(exc)}")
 
 
 def _wanted(shelf: Shelf) -> Iterator[Intent]:
