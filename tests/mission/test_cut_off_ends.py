@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from loaded import Loaded
+from mission.ended_mission import mission_at_its_end
 from qloop.mission.hub import Shelf
 from qloop.mission.intent_end import Ending, end_intent, finish_end
 from qloop.mission.project_loop import work_round
@@ -17,36 +18,12 @@ from qloop.state.intent import Intent
 from qloop.state.intent_index import parse_index
 from qloop.state.intents import change_index, create_intent, list_intents, read_index
 from qloop.state.lifecycle import Disposition
-from qloop.state.mission import Mission, MissionStatus, PhaseRun, Triage
-from qloop.state.mission_store import STATE_LOCK, read_mission, write_mission
-from qloop.state.phases import Autonomy, PhaseName, PhaseStatus
+from qloop.state.mission import MissionStatus
+from qloop.state.mission_store import STATE_LOCK, read_mission
 from qloop.state.savepoints import FOLDER_LOCK
 from qloop.system.errors import BadInput
 from qloop.system.files import locked
 from world import World, wait_until
-
-
-def mission_at_its_end(folder: Path, status: MissionStatus = MissionStatus.INTERRUPTED) -> None:
-    """All that is left to do is the end."""
-    phases = tuple(
-        PhaseRun(phase=one, status=PhaseStatus.COMPLETE, spawns=1, note=f"{one} done")
-        for one in PhaseName
-    )
-    write_mission(
-        folder,
-        Mission(
-            id=1,
-            slug=folder.name.partition("--")[2],
-            directive="tea",
-            autonomy=Autonomy.AUTOPILOT,
-            is_team=True,
-            triage=Triage(complexity="SIMPLE"),
-            status=status,
-            started_at="",
-            updated_at="",
-            phases=phases,
-        ),
-    )
 
 
 def group_of(folder: Path) -> Disposition | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
+from qloop.mission.follow_ups import find_follow_ups
 from qloop.mission.records import MissionRecords
 from qloop.state.delivery_lock import Held, look, release
 from qloop.state.intent import Intent, encodable, front_text, parse_folder_name
@@ -181,8 +182,17 @@ def render_outcome(ending: Ending) -> str:
     """The outcome of an intent whose makers left none."""
     front = front_text({"disposition": ending.disposition.value, "intent": ending.intent.id})
     summary = encodable(ending.note).strip() or f"{ending.disposition.value.capitalize()}."
-    rest = "\n".join(f"## {name}\n" for name in OUTCOME_SECTIONS)
+    bodies = {"Follow-ups": _follow_ups(ending)}
+    rest = "\n".join(f"## {name}\n{bodies.get(name, '')}" for name in OUTCOME_SECTIONS)
     return f"{front}\n## Summary\n\n{summary}\n\n{rest}"
+
+
+def _follow_ups(ending: Ending) -> str:
+    """What is left to be done; of what nobody wants any more, nothing is."""
+    if ending.disposition is Disposition.ABANDONED:
+        return ""
+    told = find_follow_ups(ending.intent.folder)
+    return "\n" + ("".join(f"- {one}\n" for one in told) or "None.\n")
 
 
 def _fill_document(ending: Ending) -> bool:
