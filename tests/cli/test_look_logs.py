@@ -58,8 +58,11 @@ def test_the_newest_attempt_by_number(world: World, capfdbinary: CapturedBytes) 
     main(["logs", "A"])
     assert capfdbinary.readouterr().out == b"attempt 10"
     main(["logs", "A", "--attempt", "2"])
+    out, err = capfdbinary.readouterr()
 
-    assert capfdbinary.readouterr().out == b"attempt 2"
+    assert out == b"attempt 2"
+    assert b"attempt 2 of A, its agent:" in err
+    assert b"other attempts: qloop logs A --attempt 9 or 10" in err
 
 
 def test_logs_outlive_their_plan(world: World, capfdbinary: CapturedBytes) -> None:
@@ -161,7 +164,7 @@ def test_ctrl_c_ends_following(world: World) -> None:
         child.send_signal(signal.SIGINT)
         _, err = child.communicate()
 
-    assert (child.returncode, err) == (130, b"")
+    assert (child.returncode, err) == (130, b"attempt 1 of A, its agent:\n")
 
 
 @pytest.fixture

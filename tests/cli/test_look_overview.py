@@ -112,6 +112,19 @@ def test_by_where_the_plan_stands(
     assert overview(capsys)[1] == ways
 
 
+def test_what_was_taken_over_is_not_to_be_merged_again(world: World, capsys: Captured) -> None:
+    """On the branch itself there is something to take; elsewhere not, once it is taken."""
+    world.plan(story("A", "passed"))
+    world.repo.git("switch", "-q", "-c", "ql/x")
+    assert overview(capsys)[1][1] == "git merge ql/x"
+    world.repo.git("switch", "-q", "-c", "elsewhere")
+
+    head, ways = overview(capsys)
+
+    assert "all of ql/x is in what is checked out" in head
+    assert ways == ["qloop plan PRD", "qloop report", "git log ql/x"]
+
+
 def test_a_branch_behind_its_line(world: World, capsys: Captured) -> None:
     """A finished plan whose branch could not follow names the merge."""
     world.plan(story("A", "passed"))

@@ -101,6 +101,16 @@ def test_nothing_is_estimated_for_what_is_done_and_a_mean_for_what_is_left(world
     assert (told["usd"], told["is_known"]) == (2.0, False)
 
 
+def test_where_nothing_is_left_there_is_nothing_to_pay_for(world: World) -> None:
+    """It is said, instead of a table without a row."""
+    world.plan({"id": "US-002", "status": "passed"})
+
+    told = world.qloop("budget", "estimate").out
+
+    assert told.startswith("nothing is left to pay for")
+    assert len(told.splitlines()) == 1
+
+
 def test_a_limit_without_a_mission_names_the_limits_of_a_run(world: World) -> None:
     """There is nothing to set; the error says what there is instead."""
     ran = world.qloop("budget", "set", "5")

@@ -86,6 +86,7 @@ def test_events_whose_time_says_nothing_count() -> None:
 def test_small_readings() -> None:
     """First lines and moments of what others wrote."""
     assert first_line("\n  a \nb") == "a"
+    assert first_line("it failed:\n\n  disk full\nmore") == "it failed: disk full"
     assert first_line(None) == first_line(" \n") == ""
     assert parse_moment("yesterday") is None
     assert parse_moment(None) is None

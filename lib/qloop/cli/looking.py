@@ -125,8 +125,18 @@ def show_overview_here() -> int:
     except QloopError as exc:
         show_advice(no_use(exc))
         return 0
-    show_advice(with_plan(view, now))
+    show_advice(with_plan(view, now, is_taken=_is_taken(place, view)))
     return 0
+
+
+def _is_taken(place: Place, view: StatusView) -> bool:
+    """Whether a person has taken over all that landed."""
+    is_behind = view.line is not None and view.line.ahead > 0
+    if place.repository is None or view.state != "complete" or is_behind:
+        return False
+    from qloop.repo.distance import is_taken
+
+    return is_taken(place.repository, view.branch)
 
 
 def _mission_advice(place: Place) -> Advice | None:

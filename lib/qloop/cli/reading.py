@@ -32,7 +32,9 @@ def show_logs(
     def find_log() -> Path:
         return folder / OUTPUT if raw else readable_log(folder / OUTPUT)
 
+    whose = f"attempt {folder.name} of {story_id}, its agent:"
     if follow:
+        console.say(whose)
         follow_log(find_log, _watch(place, story_id, int(folder.name)))
     log = find_log()
     if not log.exists():
@@ -42,10 +44,11 @@ def show_logs(
             fix=_others_text(folder, log) or "its agent was not started",
         )
     if not follow:
+        console.say(whose)
         print_log(log)
-    others = _others_text(folder, log)
-    if others:
-        console.say(others)
+    for text in (_others_text(folder, log), _earlier_text(story_id, folder)):
+        if text:
+            console.say(text)
     return 0
 
 
@@ -93,6 +96,14 @@ def _watch(place: Place, story_id: str, attempt: int) -> Callable[[], bool]:
         return is_over(seen, story_id, attempt) or holder is None or not holder.alive
 
     return look
+
+
+def _earlier_text(story_id: str, folder: Path) -> str:
+    """How the logs of the story's other attempts are seen; empty where there are none."""
+    others = sorted(number for number in _numbered(folder.parent) if number != int(folder.name))
+    if not others:
+        return ""
+    return f"other attempts: qloop logs {story_id} --attempt {' or '.join(map(str, others))}"
 
 
 def _others_text(folder: Path, shown: Path) -> str:

@@ -11,6 +11,7 @@ from qloop.plan.model import Status
 from qloop.plan.outline import Outline
 from qloop.state.journal import Event, EventKind
 from qloop.ui.history import first_line
+from qloop.ui.red_waves import holds_words
 
 MOST_WAITING = 20
 """So many stories that wait are told of at once."""
@@ -76,8 +77,8 @@ class Feed:
             self.tell(f"{event.story} failed ({event.data.get('phase')}): {why}")
 
     def _recognized(self, event: Event) -> None:
-        holds = f"{event.wave} recognized: all that landed holds"
-        self.tell(str(event.data.get("text") or holds))
+        told = str(event.data.get("text") or f"{event.wave}: {holds_words(event)}")
+        self.tell(told)
 
     def _paused(self, event: Event) -> None:
         self.tell(f"{event.data.get('runner')} pauses: {event.data.get('why')}")

@@ -20,6 +20,15 @@ class Distance:
     """Commits on the branch that the line has not taken in."""
 
 
+def is_taken(repository: Repository, branch: str) -> bool:
+    """Whether what is checked out, but for the branch itself, holds all of *branch*."""
+    git = repository.git
+    if git.attempt("symbolic-ref", "--quiet", "HEAD").text == branch_ref(branch):
+        return False
+    tip, head = git.find_all(f"{branch_ref(branch)}^{{commit}}", "HEAD^{commit}")
+    return tip is not None and head is not None and git.is_ancestor(tip, head)
+
+
 def find_distance(repository: Repository, branch: str) -> Distance | None:
     """The distance of *branch* to its line, or None where there is no line yet."""
     git = repository.git

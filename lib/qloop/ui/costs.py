@@ -98,6 +98,9 @@ def show_estimates(rows: Sequence[StoryCost], *, as_json: bool) -> None:
         stories = [dict(zip(keys, words, strict=True)) | _told(one) for *words, one in rows]
         console.print_json({"stories": stories, **_told(whole)})
         return
+    if not rows:
+        console.result("nothing is left to pay for: every story has passed or waits for a person")
+        return
     console.table(
         ("story", "runner", "model", "agents", "cost"),
         [

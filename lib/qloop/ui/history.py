@@ -69,5 +69,10 @@ def in_one_line(text: str) -> str:
 
 
 def first_line(text: str | None) -> str:
-    """The first line of a text that holds something; empty where none does."""
-    return next((line.strip() for line in (text or "").splitlines() if line.strip()), "")
+    """The first line of a text that holds something; empty where none does.
+
+    One that ends with a colon says nothing without the next one.
+    """
+    lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
+    is_open = len(lines) > 1 and lines[0].endswith(":")
+    return " ".join(lines[: 2 if is_open else 1])

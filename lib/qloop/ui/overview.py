@@ -14,6 +14,7 @@ Way = tuple[str, str]
 DEMO = ("qloop demo", "see a whole run, without any agent")
 DOCTOR = ("qloop doctor", "check git, runners and this repository")
 STATUS = ("qloop status", "every story, and why it stands where it does")
+NEXT_PLAN = ("qloop plan PRD", "make the next plan; this one is kept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,16 @@ def no_use(error: QloopError) -> Advice:
     return Advice(lines, (validate, DOCTOR, DEMO))
 
 
-def with_plan(view: StatusView, now: datetime) -> Advice:
-    """For a plan: what is chosen depends on whether a run is on, and on what is left to do."""
+def with_plan(view: StatusView, now: datetime, *, is_taken: bool = False) -> Advice:
+    """For a plan: what is chosen depends on whether a run is on, and on what is left to do.
+
+    *is_taken* tells whether the branch that a person stands on has all that landed.
+    """
+    if is_taken and view.run is None and view.state == "complete":
+        lines = (*headlines(view, now), f"all of {view.branch} is in what is checked out")
+        report = ("qloop report", "one page about what became of it")
+        log = (f"git log {view.branch}", "what landed, one commit a story")
+        return Advice(lines, (NEXT_PLAN, report, log))
     return Advice(tuple(headlines(view, now)), _ways(view))
 
 
@@ -97,7 +106,7 @@ def _when_complete(view: StatusView) -> tuple[Way, Way, Way]:
     take = (f"git merge {view.branch}", "take it into the branch that you stand on")
     if view.line is not None and view.line.ahead:
         show = (f"git merge --ff-only refs/qloop/line/{view.branch}", f"bring {view.branch} up")
-    return (show, take, ("qloop plan PRD", "make the next plan; this one is kept"))
+    return (show, take, NEXT_PLAN)
 
 
 def _when_blocked(view: StatusView) -> tuple[Way, Way, Way]:

@@ -11,6 +11,7 @@ from qloop.system.counting import counted
 from qloop.ui import console
 from qloop.ui.delegates import DelegateRun, delegate_words
 from qloop.ui.pauses import render_pause
+from qloop.ui.red_waves import holds_words
 from qloop.ui.stages import is_makers
 
 GREEN_GATES_SHOWN = ("test", "base")
@@ -170,7 +171,7 @@ def _recognized(event: Event) -> str:
         return text if text.startswith(f"{event.wave} ") else f"{event.wave}: {text}"
     took = render_duration(float(data.get("seconds") or 0))
     commands = counted(int(data.get("checked") or 0), "command")
-    return f"{event.wave}: all that landed holds ({commands}, {took})"
+    return f"{event.wave}: {holds_words(event)} ({commands}, {took})"
 
 
 def _handed_over(event: Event) -> str:

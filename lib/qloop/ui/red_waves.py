@@ -21,6 +21,13 @@ class RedWave(NamedTuple):
     """What is red, whose it is, and what landed since it was last green."""
 
 
+def holds_words(event: AnyEvent) -> str:
+    """What a wave that was seen green comes to."""
+    if event.data.get("landed", True):
+        return "all that landed holds"
+    return "nothing new landed, and what had landed before holds"
+
+
 def find_red_wave(events: Iterable[AnyEvent]) -> RedWave | None:
     """The newest red wave of *events*; one that could not be looked at changes nothing."""
     found = None

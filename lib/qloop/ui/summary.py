@@ -36,6 +36,7 @@ def show_summary(
     if unverified:
         which = "every story" if len(unverified) == len(report.stories) else ", ".join(unverified)
         console.say(f"unverified, no verify or no quality command judged it: {which}")
+        console.say("a `verify` block judges its story, `qualityCommands` judges how it is made")
     found = count_findings(head, events)
     if found:
         console.say(found)
