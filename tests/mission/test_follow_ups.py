@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mission.test_cut_off_ends import mission_at_its_end
+from mission.ended_mission import mission_at_its_end
 from qloop.mission.action_plan import WAITS
 from qloop.mission.completion import CLOSING, ENVELOPE, OPENING
 from qloop.mission.follow_ups import LONGEST, find_follow_ups
@@ -17,14 +17,14 @@ from qloop.state.intents import create_intent
 from qloop.state.lifecycle import Disposition
 from qloop.state.sections import section_text
 
+LOG = {"attempt": 1, "phase": "verification", "reason": "red: make test\nmore", "timestamp": ""}
 STORIES: list[dict[str, Any]] = [
     {"id": "US-001", "title": "Rows", "status": "passed"},
-    {"id": "US-002", "title": "Quotes", "status": "failed"},
+    {"id": "US-002", "title": "Quotes", "status": "failed", "retries": {"failureLog": [LOG]}},
     {"id": "US-003", "title": "Old ones", "status": "blocked", "notes": f"{WAITS} (rm -rf old)"},
     {"id": "US-004", "title": "Dates", "status": "blocked", "notes": "no zone is known\nat all"},
     {"id": "US-005", "title": "Sums", "dependsOn": ["US-004"]},
 ]
-LOG = {"attempt": 1, "phase": "verification", "reason": "red: make test\nmore", "timestamp": ""}
 
 
 def report(role: str, blockers: str) -> str:
@@ -46,7 +46,6 @@ def intent(shelf: Shelf) -> Intent:
     """One of which a good deal is left to do."""
     made = create_intent(shelf.root, "Export", author="ada")
     mission_at_its_end(made.folder)
-    STORIES[1]["retries"] = {"attempts": 1, "maxAttempts": 1, "failureLog": [LOG]}
     plan = {"branchName": "ql/1--export", "stories": STORIES}
     (made.folder / "quantum.json").write_text(json.dumps(plan))
     found = {"passed": True, "issues": ["minor: the header is in English (csv.py:3)"]}

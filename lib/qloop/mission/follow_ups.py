@@ -67,7 +67,7 @@ def why_left(story: Story) -> str:
         return f"blocked: {first_line(notes)}" if notes else "blocked"
     if story.status is Status.FAILED:
         log = story.retries.failure_log
-        reason = first_line(log[-1].reason or "") if log else ""
+        reason = first_line(log[-1].reason) if log else ""
         return f"failed: {reason}" if reason else "failed"
     return "never begun"
 
