@@ -91,6 +91,13 @@ def is_kept(folder: Path) -> bool:
     return (folder / "plans/earlier-1/actions/ACTION_1.md").read_text() == "precious\n"
 
 
+def is_last_turn(prompt: str) -> bool:
+    """Whether a planner that begins anew is told where it stands, and what was decided before."""
+    assert prompt.startswith("=== qloop preamble ===")
+    told = prompt.partition("this is turn 3 of 3.\nWhat you decided in the first turn:")[2]
+    return "| - One file: two would differ" in told.partition("# Your task")[0]
+
+
 def test_without_agents_the_gates_hold_the_same(tmp_path: Path, loaded: Loaded) -> None:
     """What destroys waits for a person; then all lands, each with its account, and it is over."""
     world = World(tmp_path, loaded)
@@ -135,7 +142,7 @@ def test_what_destroys_is_not_asked_about_with_skip_permissions(
 
 
 def test_each_hands_on_to_the_next(tmp_path: Path, loaded: Loaded) -> None:
-    """Agents are told where the intent stands; killed, it goes on; the reviewer ends it."""
+    """One agent walks up to the plan, a call each turn; killed, it goes on; a reviewer ends it."""
     world = World(tmp_path, loaded)
     folder = make(world, WISH)
     own_part(folder)
@@ -162,10 +169,10 @@ def test_each_hands_on_to_the_next(tmp_path: Path, loaded: Loaded) -> None:
     assert "There is a README (`README.md:1`)" in document(folder)
     assert "There is a cache" not in document(folder)
     assert "brainstorming (autonomous): One file: two would differ" in document(folder)
-    prompt = next(folder.glob("logs/planning/planner-*/*.prompt.md")).read_text("utf-8")
-    assert prompt.startswith("=== qloop preamble ===")
+    prompt = next(folder.glob("logs/planning/walk-2/planner-*.prompt.md")).read_text("utf-8")
+    assert is_last_turn(prompt)
+    assert "(autonomous): team: one agent (double) walks" in document(folder)
     assert json.loads((folder / "quantum.json").read_text())["testCommand"] == "test -e README.md"
-    assert not (folder / "outcome.md").exists()
     assert (is_kept(folder), world.qloop("answer", "cp-1-1", "retry").code) == (True, 0)
     ran = world.qloop("auto", "1")
 

@@ -114,6 +114,7 @@ def reported(folder: Path) -> list[str]:
 def test_a_member_that_errs_stops_the_hand_off(tmp_path: Path, loaded: Loaded) -> None:
     """A limit is waited for; a crash, a blocked report and no review are each asked about."""
     world = World(tmp_path, loaded)
+    world.configure('team = "each"')
     limit = f"Claude AI usage limit reached|{int(time.time())}"
     script = {
         "brainstorming": [[["print", limit], ["exit", 1]], [["exit", 3]]],
@@ -136,6 +137,13 @@ def test_a_member_that_errs_stops_the_hand_off(tmp_path: Path, loaded: Loaded) -
     assert ran.code == 0, ran.err
     assert reported(folder)[-1] == "reviewer-2 finished"
     paused = [one["data"]["cause"] for one in world.events("runner.paused")]
+    assert sorted(one.name for one in (folder / "logs/planning").iterdir()) == [
+        "brainstorming-1",
+        "brainstorming-2",
+        "planner-1",
+        "spec-specialist-1",
+        "spec-specialist-2",
+    ]
     assert (paused, len(world.events("runner.resumed"))) == (["usage_limit"], 1)
     document = (folder / f"{folder.name}.md").read_text("utf-8")
     assert "qloop: a person goes on without an agent as brainstorming" in document

@@ -24,6 +24,11 @@ PLACEHOLDERS = ("{model}", "{prompt}", "{prompt_file}", OUTPUT_FILE, "{worktree}
 RIGHTS_PLACE = "{permissions}"
 """Where argv takes the words that say what the agent may do."""
 
+RESUME_PLACE = "{resume}"
+"""Where argv takes the words that go on with an earlier session."""
+SESSION = "{session}"
+"""In those words: the session's name, as the agent told it."""
+
 Permissions = Literal["least", "full"]
 
 
@@ -91,6 +96,11 @@ class RunnerTable(BaseModel):
     """The command that installs it."""
     stagger_s: float = Field(default=0.0, ge=0)
     """Seconds between the starts of two of them."""
+    subagents: bool = False
+    """Whether it can hand parts of its task to agents of its own."""
+    resume: tuple[str, ...] = ()
+    """The words that go on with an earlier session, put where argv says `{resume}`; none: it
+    begins anew each time."""
     role_files: RoleFiles | None = None
     hook_file: str | None = None
     """The settings, from the checkout's root, that take a hook in Claude Code's form."""
@@ -103,6 +113,10 @@ class RunnerTable(BaseModel):
         for way, place in PROMPT_PLACES.items():
             if (self.prompt == way) != (place in self.argv):
                 raise ValueError(f'prompt = "{way}" and {place} in argv go together')
+        if bool(self.resume) != (RESUME_PLACE in self.argv):
+            raise ValueError(f"resume and {RESUME_PLACE} in argv go together")
+        if self.resume and SESSION not in self.resume:
+            raise ValueError(f"resume has no {SESSION}")
         args = any(
             rights is not None and rights.args
             for rights in (self.read, self.toolless, self.least, self.full)

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from qloop.agents.environment import passed_through
-from qloop.agents.manifest import PLACEHOLDERS, RIGHTS_PLACE, Manifest, Rights
+from qloop.agents.manifest import (
+    PLACEHOLDERS,
+    RESUME_PLACE,
+    RIGHTS_PLACE,
+    SESSION,
+    Manifest,
+    Rights,
+)
 
 RULES = "{rules}"
 JSON_RULES = "{json_rules}"
@@ -24,13 +31,17 @@ def command(
     """The manifest's argv with each element that is exactly a placeholder replaced.
 
     *values* maps placeholders such as `{model}`; one whose value is empty is left out together
-    with the flag before it. *files* is the folder of the manifest's files. *checks* are the
-    commands that the agent may run besides the manifest's own.
+    with the flag before it, and without a `{session}` so are the words that go on with one.
+    *files* is the folder of the manifest's files. *checks* are the commands that the agent may run
+    besides the manifest's own.
     """
     words: list[str] = []
     for part in manifest.argv:
         if part == RIGHTS_PLACE:
             words += _rights_words(manifest.rights, tuple(checks), files)
+        elif part == RESUME_PLACE:
+            session = values.get(SESSION)
+            words += [session if word == SESSION else word for word in manifest.resume if session]
         elif part not in PLACEHOLDERS:
             words.append(part)
         elif values.get(part):

@@ -15,6 +15,13 @@ from qloop.cli.mission import budget_option
     is_flag=True,
     help="Carry out destructive actions on an existing project without asking; that is logged.",
 )
+@click.option(
+    "--team",
+    metavar="WAY",
+    type=click.Choice(["auto", "each", "one", "none"]),
+    help="Who thinks, specifies and plans: each its own agent call, one agent for all three, none "
+    "(code alone); auto, the default: each, or one where its agent has no sub-agents.",
+)
 @click.option("--non-interactive", is_flag=True, help="Never ask; leave questions open.")
 def auto(intent: str, non_interactive: bool, **wishes: Any) -> int:
     """Take INTENT from wish to deed: thought over, specified, planned, carried out, reviewed.

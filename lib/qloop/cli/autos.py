@@ -1,5 +1,6 @@
 """What `auto` does once its words are parsed."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from qloop.cli.missions import run_records
@@ -16,7 +17,7 @@ from qloop.state.intent_index import parse_index
 from qloop.state.intents import find_intent, intents_folder, read_index
 from qloop.state.lifecycle import Disposition
 from qloop.state.mission_store import STATE
-from qloop.state.phases import Autonomy
+from qloop.state.phases import Autonomy, TeamSetting
 from qloop.system.errors import PersonNeeded
 from qloop.ui import console
 
@@ -24,19 +25,35 @@ ABANDONED = 1
 """The exit code for an intent that came to no delivery."""
 
 
-def deliver(word: str, *, ask: bool, limit_usd: float | None, skip_permissions: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How an intent is to be delivered."""
+
+    limit_usd: float | None = None
+    may_destroy: bool = False
+    """Whether what destroys is begun without asking."""
+    team: TeamSetting | None = None
+
+
+def deliver(
+    word: str,
+    *,
+    ask: bool,
+    limit_usd: float | None,
+    skip_permissions: bool,
+    team: TeamSetting | None,
+) -> int:
     """Take an intent as far as it goes; the exit code."""
     repository = find_repository(Path.cwd())
     check_outside(repository, "auto")
     config = load_config(repository.root)
     intent = find_intent(intents_folder(repository.root, config.intents_root), word)
-    return take_along(repository, intent, ask=ask, limit_usd=limit_usd, may=skip_permissions)
+    terms = Terms(limit_usd, skip_permissions, team)
+    return take_along(repository, intent, terms, ask=ask)
 
 
-def take_along(
-    repository: Repository, intent: Intent, *, ask: bool, limit_usd: float | None, may: bool
-) -> int:
-    """One intent of a repository, as far as it goes; *may* lets it destroy without asking."""
+def take_along(repository: Repository, intent: Intent, terms: Terms, *, ask: bool) -> int:
+    """One intent of a repository, as far as it goes."""
     ended = finish_end(private_folder(repository), intent, console.say)
     if ended is not None:
         console.say(f"intent {intent.id} is {ended}")
@@ -44,7 +61,7 @@ def take_along(
     check_not_over(intent.folder)
     if not (intent.folder / STATE).exists():
         check_no_outcome(intent.folder)
-    records = _records(repository, intent, limit_usd, may_destroy=may)
+    records = _records(repository, intent, terms)
     code = run_records(repository, records, ask=ask)
     if code or _is_over(intent):
         return code
@@ -53,21 +70,27 @@ def take_along(
     return PersonNeeded.exit_code
 
 
-def _records(
-    repository: Repository, intent: Intent, limit_usd: float | None, *, may_destroy: bool
-) -> MissionRecords:
+def _records(repository: Repository, intent: Intent, terms: Terms) -> MissionRecords:
     """The intent's mission as its team's, begun where there is none."""
     if not (intent.folder / STATE).exists():
         config = load_config(repository.root)
         directive = beginning.directive_of(repository, config, str(intent.id))
         wishes = beginning.Wishes(
-            Autonomy.AUTOPILOT, limit_usd, is_team=True, may_destroy=may_destroy
+            Autonomy.AUTOPILOT,
+            terms.limit_usd,
+            is_team=True,
+            team=terms.team,
+            may_destroy=terms.may_destroy,
         )
         triage = beginning.triage_of(repository, directive)
         return beginning.begin(repository, config, directive, wishes, triage)[0]
     records = MissionRecords(private_folder(repository), intent.folder)
 
-    records.change(lambda mission: beginning.as_team(mission, limit_usd, may_destroy=may_destroy))
+    records.change(
+        lambda mission: beginning.as_team(
+            mission, terms.limit_usd, may_destroy=terms.may_destroy, team=terms.team
+        )
+    )
     return records
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from qloop.cli.autos import take_along
+from qloop.cli.autos import Terms, take_along
 from qloop.mission.coordinating import end_with
 from qloop.mission.hub import Shelf, hub_folder
 from qloop.mission.project_loop import INTERRUPTED, work_round
@@ -70,7 +70,7 @@ def work_here(name: str, limit_usd: float | None) -> int:
         shelf,
         hub_folder(),
         author,
-        lambda intent: take_along(repository, intent, ask=False, limit_usd=limit_usd, may=False),
+        lambda intent: take_along(repository, intent, Terms(limit_usd), ask=False),
         console.say,
     )
     result.write(shelf.private)

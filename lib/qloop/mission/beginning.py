@@ -23,7 +23,7 @@ from qloop.state.intents import change_index, create_intent, find_intent, intent
 from qloop.state.lifecycle import lifecycle_of
 from qloop.state.mission import Mission, Triage
 from qloop.state.mission_store import STATE
-from qloop.state.phases import Autonomy, PhaseName, PhaseStatus
+from qloop.state.phases import Autonomy, PhaseName, PhaseStatus, TeamSetting
 from qloop.state.sections import section_text
 from qloop.system.clock import utc_now
 from qloop.system.errors import BadInput, RepositoryBusy, UsageWrong
@@ -41,6 +41,7 @@ class Wishes:
     skips: tuple[PhaseName, ...] = ()
     constraints: tuple[str, ...] = ()
     is_team: bool = False
+    team: TeamSetting | None = None
     may_destroy: bool = False
 
 
@@ -86,8 +87,16 @@ def triage_of(repository: Repository, directive: Directive) -> Triage:
     return size_up(directive.text, read_code(repository), is_document=_is_document(directive))
 
 
-def as_team(mission: Mission, limit_usd: float | None, *, may_destroy: bool) -> Mission:
+def as_team(
+    mission: Mission,
+    limit_usd: float | None,
+    *,
+    may_destroy: bool,
+    team: TeamSetting | None = None,
+) -> Mission:
     """A mission that a gated team goes on with; what was planned before goes on without one.
+
+    *team* is how its members are asked from now on; None leaves it.
 
     Raises RepositoryBusy while it is being run.
     """
@@ -100,6 +109,7 @@ def as_team(mission: Mission, limit_usd: float | None, *, may_destroy: bool) -> 
     is_team = mission.is_team or mission.phase(PhaseName.PLANNING).status is PhaseStatus.PENDING
     wished = {
         "is_team": is_team,
+        "team": mission.team if team is None else team,
         "limit_usd": mission.limit_usd if limit_usd is None else limit_usd,
         "may_destroy": mission.may_destroy or may_destroy,
     }
@@ -129,6 +139,7 @@ def begin(
         autonomy=wishes.autonomy,
         is_quick=wishes.is_quick,
         is_team=wishes.is_team,
+        team=wishes.team,
         may_destroy=wishes.may_destroy,
         triage=triage,
         started_at=now,

@@ -12,9 +12,10 @@ from qloop.mission.flow import ABANDON
 from qloop.mission.hand_off import Member, hand_over, nothing
 from qloop.mission.held_run import find_fault
 from qloop.mission.landed_judge import RECOGNIZER, Judge, judge_landed
-from qloop.mission.member_call import MemberErred, member_voice
+from qloop.mission.member_call import MemberErred
 from qloop.mission.phase_desk import PhaseDesk, Result
 from qloop.mission.preamble import render_preamble
+from qloop.mission.team_calls import fresh_member
 from qloop.plan.model import Plan, Status
 from qloop.state.insights import add_insight
 from qloop.state.journal import Event
@@ -101,9 +102,8 @@ def _reviewed(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> Result | 
         asked = Judge(REVIEWER, _criteria(desk), _round(desk), member.ask)
         said.append(judge_landed(desk, plan, events, asked))
 
-    reviewer = Member(desk.folder, REVIEWER, member_voice(desk, REVIEWER), desk.tell)
     try:
-        hand_over(reviewer, _round(desk) + 1, review, nothing)
+        hand_over(fresh_member(desk, REVIEWER), _round(desk) + 1, review, nothing)
     except MemberErred as erred:
         return {"passed": None, "lines": [], "issues": [], "note": str(erred), "erred": True}
     return said[0]

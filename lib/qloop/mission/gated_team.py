@@ -6,30 +6,27 @@ as it is, and must pass the same gates.
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from qloop.mission.action_plan import has_actions
 from qloop.mission.brainstorming import BRAINSTORMING, brainstorm
 from qloop.mission.destruction import find_destruction
 from qloop.mission.direct_plan import has_stories
-from qloop.mission.hand_off import Gate, Member, hand_over
-from qloop.mission.member_call import is_without, member_voice
-from qloop.mission.phase_desk import PhaseDesk, Result
+from qloop.mission.hand_off import Gate, Member, hand_over, nothing
+from qloop.mission.phase_desk import PhaseDesk
 from qloop.mission.plan_making import plan_of_spec
 from qloop.mission.stage_gate import is_persons
-from qloop.mission.team import MEMBERS
+from qloop.mission.team_calls import WALKERS, note_without, team_calls
 from qloop.mission.upscaling import specify
 from qloop.plan.action_text import render_action
 from qloop.plan.actions import parse_actions
 from qloop.plan.model import Json
 from qloop.state.codebase import Facts
-from qloop.state.insights import add_insight
 from qloop.state.lifecycle import ACTIONS, CHECKLIST, PLAN, Lifecycle, read_lifecycle
 from qloop.state.sections import Box, section_text
 
-SPECIALIST = "spec-specialist"
-PLANNER = "planner"
 UNFINISHED = "plans/.unfinished"
 """There while the planner writes: a plan that was cut off is made again, and not taken for one."""
 EARLIER = "plans/earlier"
@@ -45,33 +42,33 @@ def is_team(desk: PhaseDesk) -> bool:
 def work_to_plan(desk: PhaseDesk, facts: Facts, wanted: Mapping[str, Any]) -> None:
     """Have the team make all that EXECUTION needs; *wanted* tells which of its plans is due."""
     number = int(wanted["number"])
-    _note_without(desk)
-    _member(desk, BRAINSTORMING, 1, lambda member: brainstorm(desk, member, facts))
-    _member(desk, SPECIALIST, 1, lambda member: specify(desk, facts, member), _lacks_criteria)
 
     def plan(member: Member) -> None:
         if number > 1 or (desk.folder / UNFINISHED).exists() or not has_actions(desk.folder):
             _plan(desk, member, facts, str(wanted["note"]))
 
-    _member(desk, PLANNER, number, plan, _lacks_order)
+    with ExitStack() as undo:
+        team = team_calls(desk, undo)
+        note_without(desk)
+        thinker, specialist, planner = map(team.member, WALKERS)
+        _work(desk, thinker, 1, lambda member: brainstorm(desk, member, facts))
+        _work(desk, specialist, 1, lambda member: specify(desk, facts, member), _lacks_criteria)
+        _work(desk, planner, number, plan, _lacks_order)
 
 
-def _member(desk: PhaseDesk, role: str, number: int, work: Any, gate: Gate | None = None) -> Result:
+def _work(
+    desk: PhaseDesk,
+    member: Member,
+    number: int,
+    work: Callable[[Member], None],
+    gate: Gate = nothing,
+) -> None:
     """One of the team, once for each round of it."""
-    gate = gate or (lambda _: None)
-    member = Member(desk.folder, role, member_voice(desk, role), desk.tell)
-    return desk.step(
-        f"team {role}", {"number": number}, lambda: {**hand_over(member, number, work, gate)}
+    desk.step(
+        f"team {member.role}",
+        {"number": number},
+        lambda: {**hand_over(member, number, work, gate)},
     )
-
-
-def _note_without(desk: PhaseDesk) -> None:
-    """Write down that a person goes on without an agent for one of the team."""
-    for role in (BRAINSTORMING, SPECIALIST, PLANNER):
-        told = f"a person goes on without an agent as {role}: code does its part"
-        if is_without(desk, role) and told not in (read_lifecycle(desk.folder).document or ""):
-            desk.tell(told)
-            add_insight(desk.folder, told, stage=MEMBERS[role].stage, author="qloop")
 
 
 def _lacks_criteria(files: Lifecycle) -> str | None:

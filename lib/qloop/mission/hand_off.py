@@ -56,6 +56,10 @@ class Member:
     """Who is asked in its name."""
     tell: Callable[[str], None] = nothing
     """Says a line of what goes on."""
+    has_helpers: bool = False
+    """Whether whoever is asked has sub-agents."""
+    beside: Callable[[], str] = str
+    """What stands between preamble and task, when it is asked."""
     said: list[str] = field(default_factory=list)
     """What it answered, call by call."""
 
@@ -77,7 +81,7 @@ class Member:
 
     def _dressed(self, question: Question[Made]) -> Question[Made]:
         """Its question, with the preamble before it; its words are kept for the account."""
-        preamble = render_preamble(self.folder, self.role) + ANSWER_LAST
+        preamble = render_preamble(self.folder, self.role, has_helpers=self.has_helpers)
 
         def read(answer: str) -> Made:
             self.said.append(answer)
@@ -85,7 +89,7 @@ class Member:
             return question.read(answer)
 
         def render(previous: str) -> str:
-            return f"{preamble}\n{question.render(previous)}"
+            return f"{preamble}{ANSWER_LAST}{self.beside()}\n{question.render(previous)}"
 
         return replace(question, render=render, read=read)
 

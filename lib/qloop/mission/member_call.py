@@ -10,14 +10,11 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import TypeVar
 
-from qloop.mission.asking import Asks, Judged
+from qloop.mission.asking import Judged
 from qloop.mission.flow import ABANDON
 from qloop.mission.phase_desk import PhaseDesk
 from qloop.run.pauses import UNCHARGED, Pauses
 from qloop.run.readers import LimitReached, Reader, ReaderFailed, ServiceAway, find_readers
-from qloop.run.reading_call import ask
-from qloop.run.reading_desk import ReadingPlace
-from qloop.run.talk import Question
 from qloop.state.journal import EventKind
 from qloop.state.phase_events import Option, PhaseCheckpoint
 from qloop.system.cancel import wait_until
@@ -58,7 +55,7 @@ class MemberErred(QloopError):
 
 
 def course_of(error: BaseException, tries: int) -> Course:
-    """What follows an error of a member's call, the *tries*-th in a row. Pure."""
+    """What follows an error of a member's call; *tries* of a service that is away. Pure."""
     match error:
         case LimitReached():
             return Course.WAIT
@@ -68,18 +65,6 @@ def course_of(error: BaseException, tries: int) -> Course:
             return Course.ASK
         case _:
             return Course.FAIL
-
-
-def member_voice(desk: PhaseDesk, role: str) -> Asks:
-    """How a member of the team is asked; one whom a person goes on without is not."""
-
-    def ask_one(place: ReadingPlace, question: Question[Made], /) -> Judged[Made]:
-        if is_without(desk, role):
-            return Judged(None, f"a person goes on without an agent as {role}")
-        put = lambda readers: ask(place, question, readers, desk.tell, desk.cancel)  # noqa: E731
-        return _ask_member(desk, role, put)
-
-    return ask_one
 
 
 def is_without(desk: PhaseDesk, role: str) -> bool:
@@ -94,15 +79,15 @@ def question_of(desk: PhaseDesk, erred: MemberErred) -> PhaseCheckpoint:
     return desk.ask(ERRED, question, WAYS_OUT, **{ERRED: erred.role})
 
 
-def _ask_member(
-    desk: PhaseDesk, role: str, put: Callable[[tuple[Reader, ...]], Made]
+def ask_member(
+    desk: PhaseDesk, role: str, put: Callable[[tuple[Reader, ...]], Made], asked: str = ""
 ) -> Judged[Made]:
+    """What *put* gets of those who are asked in a member's role, or in that of *asked*."""
     pauses = Pauses()
-    tries = 0
+    tries = 1
     while True:
-        tries += 1
         try:
-            readers = find_readers(role, desk.config, desk.repository.root)
+            readers = find_readers(asked or role, desk.config, desk.repository.root)
             if not readers:
                 return Judged(
                     None, f"no agent is set for the {role} ([roles.{role}] in qloop.toml)"
@@ -114,6 +99,7 @@ def _ask_member(
                 raise
             if course is Course.ASK or not isinstance(exc, LimitReached | ServiceAway):
                 raise MemberErred(role, _told(exc)) from exc
+            tries += isinstance(exc, ServiceAway)
             pauses = _pause(desk, pauses, exc)
 
 

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from qloop.mission.phases import PHASES, roster_of
 from qloop.state.mission import Checkpoint, Mission
-from qloop.state.phases import Autonomy, PhaseName, PhaseStatus, Warmth
+from qloop.state.phases import Autonomy, PhaseName, PhaseStatus, TeamSetting, Warmth
 
 ASKED = "checkpoint"
 """Under which the context of an answered question has its id."""
@@ -65,6 +65,8 @@ class PhaseOrder(_Part):
     run_id: str
     """Under which the phase's agents stand in the journal."""
     is_quick: bool = False
+    team: TeamSetting | None = None
+    """How a person wants the members of its team asked."""
     may_destroy: bool = False
     """Whether destructive actions begin without a question."""
     round: int = 0
@@ -88,6 +90,7 @@ def make_order(
         intent_dir=folder,
         run_id=run_id,
         is_quick=mission.is_quick,
+        team=mission.team,
         may_destroy=mission.may_destroy,
         round=mission.phase(phase).rounds,
         phase_config=Config(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from qloop.agents.gate.denials import Denial, find_stuck
 from qloop.agents.gate.terms import INTENT, gate_variables
-from qloop.agents.manifest import OUTPUT_FILE, SHELL, Manifest
+from qloop.agents.manifest import OUTPUT_FILE, SESSION, SHELL, Manifest
 from qloop.agents.reading import Reading, claimed_signal
 from qloop.agents.signals import Said
 from qloop.agents.words import command
@@ -47,6 +47,8 @@ class AgentCall:
     """The commands that it may run to see whether its work is right."""
     is_watched: bool = True
     """Whether it is ended when it does nothing for too long."""
+    session: str | None = None
+    """The session that it goes on with, as its agent named it."""
     log_name: str = "output.log"
     """Its log in the attempt's folder; the prompt lies beside it."""
 
@@ -101,6 +103,7 @@ def call_agent(desk: Desk, call: AgentCall) -> Answered:
             OUTPUT_FILE: str(_fresh(desk.logs / call.output_name)),
             "{story}": desk.dispatch.story,
             "{worktree}": str(call.cwd),
+            SESSION: call.session or "",
         },
         desk.runner_files,
         call.checks,

@@ -37,7 +37,7 @@ from qloop.run.config_tables import (
     some_time,
 )
 from qloop.run.conflicts import OnConflict, Regenerate
-from qloop.state.phases import PhaseName
+from qloop.state.phases import PhaseName, TeamSetting
 from qloop.system.errors import BadInput, Faults
 from qloop.system.own_folder import own_folder
 
@@ -55,6 +55,7 @@ _FROM_ENVIRONMENT = (
     "wave_timeout",
     "stale_after",
     "worktree_root",
+    "team",
 )
 
 _OTHER_NAME = {"model": "models", "models": "model"}
@@ -100,6 +101,11 @@ class Config(BaseModel):
     permissions: Permissions = Field(
         default="least",
         description='"full" lets agents do everything that you may do; "least" what they need.',
+    )
+    team: TeamSetting = Field(
+        default="auto",
+        description="How an intent's team is asked: each member by a call of its own, all by one "
+        "agent, none (by code alone), or by what their agents can do.",
     )
     on_conflict: OnConflict = Field(
         default="retry",

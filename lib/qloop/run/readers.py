@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qloop.agents.hindrances import Cause
-from qloop.agents.manifest import SHELL, Manifest
+from qloop.agents.manifest import AUTO, SHELL, Manifest
 from qloop.agents.roles import load_role
 from qloop.run.agent_call import Answered
 from qloop.run.call_end import WORDS
 from qloop.run.choosing import FALLBACK
 from qloop.run.config import Config
 from qloop.run.orders import Hindered
-from qloop.run.prepare import find_agent, find_manifest
+from qloop.run.prepare import find_agent, find_installed, find_manifest
 from qloop.run.routing import Wish, route_role
 from qloop.state.pauses import Pause
 from qloop.system.clock import render_duration
@@ -57,6 +57,31 @@ class Reader:
     def label(self) -> str:
         """The runner, and its model where one is asked for."""
         return f"{self.runner.name} ({self.model})" if self.model else self.runner.name
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Who would be asked in a role, as the settings have it, installed or not."""
+
+    runner: str
+    model: str | None
+    has_helpers: bool
+    """Whether it has sub-agents of its own."""
+
+
+def find_voice(role: str, config: Config, root: Path) -> Voice | None:
+    """Who would be asked in a role; None where commands do its work, or nobody is there.
+
+    Raises BadInput.
+    """
+    route = route_role(role, Wish(), config, load_role(role).tier)
+    if route.runner == SHELL:
+        return None
+    if route.runner == AUTO:
+        found = find_installed(config, root)
+        return None if found is None else Voice(found.name, route.model, found.subagents)
+    manifest = config.manifest(route.runner)
+    return Voice(route.runner, route.model, manifest is not None and manifest.subagents)
 
 
 def find_readers(role: str, config: Config, root: Path) -> tuple[Reader, ...]:

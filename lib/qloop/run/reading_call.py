@@ -4,17 +4,20 @@ Errors: those of the talk, and of making its checkout.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from qloop.agents.prompt import render_role
 from qloop.run.readers import Reader
-from qloop.run.reading_desk import ReadingPlace, reading_desk
-from qloop.run.talk import Question, Say, Talk
+from qloop.run.reading_desk import ReadingDesk, ReadingPlace, reading_desk
+from qloop.run.talk import Question, Say, Talk, Thread
 from qloop.system.cancel import Cancel
 
 Made = TypeVar("Made")
+WALK = "walk"
+"""Whose folder of logs one has who is asked in several roles."""
 JUDGES_CORRECTIONS = 1
 """How often one is corrected whose judgement can be done without."""
 
@@ -33,6 +36,35 @@ def ask(
     own = replace(place, logs=_own_folder(place.logs, question.role))
     with reading_desk(own, question.role, readers[0].runner, cancel) as desk:
         return Talk(desk, question, list(readers), place.config.timeout, say).find_out()
+
+
+@dataclass(slots=True)
+class Walk:
+    """One agent that is asked question after question: in one checkout, and in one session where
+    its runner can go on with it."""
+
+    cancel: Cancel
+    undo: ExitStack
+    """What ends with it."""
+    thread: Thread = field(default_factory=lambda: Thread(goes_on=True))
+    _desk: ReadingDesk | None = None
+
+    def ask(
+        self,
+        place: ReadingPlace,
+        question: Question[Made],
+        readers: tuple[Reader, ...],
+        say: Say,
+    ) -> Made:
+        """What it answers; the place of the first question is that of all."""
+        if self._desk is None:
+            own = replace(place, logs=_own_folder(place.logs, WALK))
+            runner = readers[0].runner
+            desk = reading_desk(own, question.role, runner, self.cancel)
+            self._desk = self.undo.enter_context(desk)
+        timeout_s = place.config.timeout
+        talk = Talk(self._desk, question, list(readers), timeout_s, say, self.thread)
+        return talk.find_out()
 
 
 def role_question(

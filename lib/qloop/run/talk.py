@@ -6,11 +6,12 @@ BadInput, ReaderFailed for a call that came to no answer; KeyboardInterrupt.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from qloop.agents.answers import MalformedAnswer, has_answer
 from qloop.agents.hindrances import Cause
+from qloop.agents.manifest import Manifest
 from qloop.repo.person import Snapshot
 from qloop.repo.review_tree import find_changed, renew
 from qloop.run.agent_call import AgentCall, Answered, call_agent
@@ -60,6 +61,30 @@ class Question(Generic[Made]):
 
 
 @dataclass(slots=True)
+class Thread:
+    """What several calls of one agent have in common."""
+
+    goes_on: bool = False
+    """Whether each goes on in the session of the one before, where its runner can."""
+    session: str | None = None
+    """That session; None where the next call begins anew."""
+    runner: str = ""
+    """Whose it is."""
+    calls: int = 0
+
+    def begin(self, runner: Manifest) -> None:
+        """Another call comes, of a runner that can go on with no other one's session."""
+        self.calls += 1
+        if runner.name != self.runner:
+            self.session = None
+
+    def end(self, runner: Manifest, session: str | None) -> None:
+        """Note the session of a call that came to its end."""
+        self.runner = runner.name
+        self.session = session if self.goes_on and runner.resume else None
+
+
+@dataclass(slots=True)
 class Talk(Generic[Made]):
     """What goes on between qloop and those who can be asked, until there is an answer."""
 
@@ -69,7 +94,7 @@ class Talk(Generic[Made]):
     """Who is asked; the others stand in where it cannot work."""
     timeout_s: float
     say: Say
-    calls: int = 0
+    thread: Thread = field(default_factory=Thread)
 
     def find_out(self) -> Made:
         """What the answer gives. Raises as the module tells."""
@@ -94,6 +119,8 @@ class Talk(Generic[Made]):
         while True:
             reader = self.readers[0]
             before = self.desk.look()
+            self.thread.begin(reader.runner)
+            resumed = self.thread.session
             answered = self._call(reader, previous)
             self._take_back(before)
             if answered.ended.cancelled:
@@ -104,13 +131,16 @@ class Talk(Generic[Made]):
             log = shown(answered.log, self.desk.terms)
             if hindered is None and is_whole(answered) and answered.denied is None:
                 return answered
+            if hindered is None and resumed is not None:
+                self.say(f"the session of the {self.question.role} cannot go on; it begins anew")
+                continue
             if hindered is None:
                 raise ended_badly(self.question.role, reader, answered, self.timeout_s, log)
             self._replace(hindered, log)
 
     def _call(self, reader: Reader, previous: str) -> Answered:
-        self.calls += 1
-        if self.calls > 1:
+        thread = self.thread
+        if thread.calls > 1:
             renew(self.desk.workspace)
         role = self.question.role
         call = AgentCall(
@@ -120,12 +150,15 @@ class Talk(Generic[Made]):
             model=reader.model,
             timeout_s=self.timeout_s,
             cwd=self.desk.workspace.tree,
-            log_name=f"{role}-{self.calls}.log",
+            session=thread.session,
+            log_name=f"{role}-{thread.calls}.log",
         )
         log = shown(self.desk.logs / call.log_name, self.desk.terms)
         limit = render_duration(self.timeout_s)
         self.say(f"{reader.label} {self.question.task}, for at most {limit}; its log: {log}")
-        return call_agent(self.desk, call)
+        answered = call_agent(self.desk, call)
+        thread.end(reader.runner, answered.reading.session if is_whole(answered) else None)
+        return answered
 
     def _written(self) -> Sequence[str]:
         """What to tell an agent that wrote files instead of an answer."""

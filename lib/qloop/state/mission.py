@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from qloop.state.phase_events import Metrics, Option, Output
-from qloop.state.phases import Autonomy, PhaseName, PhaseStatus, Warmth
+from qloop.state.phases import Autonomy, PhaseName, PhaseStatus, TeamSetting, Warmth
 from qloop.state.spending import Spent
 
 
@@ -104,6 +104,8 @@ class Mission(_Part):
     is_quick: bool = False
     is_team: bool = False
     """Whether a gated team takes it from wish to deed."""
+    team: TeamSetting | None = None
+    """How a person wants its members asked; None for what the settings say."""
     may_destroy: bool = False
     """Whether a person lets destructive actions begin without being asked."""
     triage: Triage

@@ -1,9 +1,13 @@
 """The words of a mission that every room shares: phases, what becomes of them, autonomy, warmth."""
 
 from enum import StrEnum
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict
+
+TeamSetting = Literal["auto", "each", "one", "none"]
+"""How the members of an intent's team are asked: each by a call of its own, all by one agent, or
+none; `auto`: by what their agents can do."""
 
 
 class PhaseName(StrEnum):
