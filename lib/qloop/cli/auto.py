@@ -24,10 +24,16 @@ from qloop.cli.mission import budget_option
 )
 @click.option("--non-interactive", is_flag=True, help="Never ask; leave questions open.")
 def auto(intent: str, non_interactive: bool, **wishes: Any) -> int:
-    """Take INTENT from wish to deed: thought over, specified, planned, carried out, reviewed.
+    """Take INTENT from wish to deed, by a gated team.
+
+    It is thought over, specified, planned, carried out and reviewed.
 
     One team works on it, each member when the one before has handed on what it owes. Killed or
     stopped, the same command goes on at the same stage.
+
+    \b
+    For example:
+      qloop auto csv --budget 20
     """
     from qloop.cli.autos import deliver
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from qloop.cli.context import Dollars, json_option, quantum_option
+from qloop.cli.context import Dollars, InOrder, json_option, quantum_option
 
 mission_option = click.option(
     "--mission",
@@ -14,7 +14,7 @@ mission_option = click.option(
 )
 
 
-@click.group("budget", invoke_without_command=True)
+@click.group("budget", cls=InOrder, invoke_without_command=True)
 @quantum_option
 @json_option
 @click.pass_context
@@ -45,10 +45,10 @@ def report(quantum: Path | None, as_json: bool) -> int:
 @quantum_option
 @json_option
 def estimate(quantum: Path | None, as_json: bool) -> int:
-    """Say what the stories that are left are likely to cost, one attempt each.
+    """Estimate what the stories that are left will cost.
 
-    It is the mean of the last calls of the same runner, model and role; where there were none, the
-    guess that is reserved for such a call.
+    One attempt at each of them. A cost is the mean of the last calls of the same runner, model and
+    role; where there were none, the guess that is reserved for such a call.
     """
     from qloop.cli.spending import show_estimate_here
 
@@ -59,7 +59,14 @@ def estimate(quantum: Path | None, as_json: bool) -> int:
 @click.argument("usd", type=Dollars())
 @mission_option
 def set_limit(usd: float, intent: str | None) -> int:
-    """Limit what the mission's agents may cost together; from its next phase on."""
+    """Limit what a mission's agents may cost together.
+
+    It holds from its next phase on.
+
+    \b
+    For example:
+      qloop budget set 20
+    """
     from qloop.cli.mission_budget import change_limit
 
     return change_limit(intent, usd)
@@ -68,7 +75,10 @@ def set_limit(usd: float, intent: str | None) -> int:
 @budget.command("unlimited")
 @mission_option
 def unlimited(intent: str | None) -> int:
-    """Take the mission's limit away; from its next phase on."""
+    """Take a mission's limit away.
+
+    It has none from its next phase on.
+    """
     from qloop.cli.mission_budget import change_limit
 
     return change_limit(intent, None)
@@ -77,7 +87,10 @@ def unlimited(intent: str | None) -> int:
 @budget.command("reset")
 @mission_option
 def reset(intent: str | None) -> int:
-    """Count the mission's spending from nothing again; the journal keeps what it was."""
+    """Count a mission's spending from nothing again.
+
+    The journal keeps what it was.
+    """
     from qloop.cli.mission_budget import reset_spending
 
     return reset_spending(intent)

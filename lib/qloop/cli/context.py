@@ -17,6 +17,14 @@ from qloop.system.errors import BadInput, InputMissing
 STATE_FILE = "quantum.json"
 
 
+class InOrder(click.Group):
+    """A group whose help shows its commands in the order in which they were made."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Their names."""
+        return list(self.commands)
+
+
 class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in newer clicks only
     """A length of time such as `90s`, `15m` or `2h`, in seconds; 0 leaves no time at all."""
 

@@ -73,10 +73,10 @@ def worker(
 @quantum_option
 @json_option
 def qa(prompt: str, failures: int, quantum: Path | None, as_json: bool) -> int:
-    """Have an error trace, given as the prompt, compressed to at most 50 tokens.
+    """Have an error trace compressed to at most 50 tokens.
 
-    The first file:line of the trace is kept. Where the agent says nothing, an extract of the trace
-    is printed instead. [delegate] qa_tokens sets another length.
+    The trace is the prompt. The first file:line of the trace is kept. Where the agent says
+    nothing, an extract of the trace is printed instead. [delegate] qa_tokens sets another length.
     """
     from qloop.cli.delegating import compress_here
 

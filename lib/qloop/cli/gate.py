@@ -33,9 +33,14 @@ def check(
     checks: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Say whether ROLE may use TOOL so: exit 0, or exit 1 and the rule against it.
+    """Say whether ROLE may use TOOL so.
 
-    Paths count from the current folder. Prints {allow, rule, reason} with --json.
+    Exit 0, or exit 1 and the rule against it. Paths count from the current folder. Prints
+    {allow, rule, reason} with --json.
+
+    \b
+    For example:
+      qloop gate check --role reviewer --tool Bash --args '{"command": "git push"}'
     """
     from qloop.cli.gating import check_call
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from qloop.cli.context import json_option
+from qloop.cli.context import InOrder, json_option
 
 intent_argument = click.argument("word", metavar="INTENT")
 
 
-@click.group("intent")
+@click.group("intent", cls=InOrder)
 def intent() -> None:
     """Make, list, show, group and end intents: units of wanted change.
 
@@ -39,7 +39,15 @@ def intent() -> None:
 )
 @json_option
 def new(text: str | None, source: Path | None, **wishes: Any) -> int:
-    """Make an intent of TEXT or of a document, and print its folder."""
+    """Make an intent of TEXT or of a document.
+
+    It prints the intent's folder.
+
+    \b
+    For example:
+      qloop intent new "Export as CSV" --tag shop
+      qloop intent new --from wish.md --later
+    """
     from qloop.cli.intents import make_intent
 
     if (text is None) == (source is None):
@@ -50,7 +58,10 @@ def new(text: str | None, source: Path | None, **wishes: Any) -> int:
 @intent.command("list")
 @json_option
 def list_(as_json: bool) -> int:
-    """List all intents: where each stands, and the stage that its files have reached."""
+    """List all intents, and where each stands.
+
+    That is in INDEX.md, and by the stage that its files have reached.
+    """
     from qloop.cli.intents import list_here
 
     return list_here(as_json=as_json)
@@ -60,7 +71,10 @@ def list_(as_json: bool) -> int:
 @intent_argument
 @json_option
 def show(word: str, as_json: bool) -> int:
-    """Show one intent: its files and checklist, who delivers it, what happened, insights."""
+    """Show all that is known of one intent.
+
+    Its files and checklist, who delivers it, what happened, and insights.
+    """
     from qloop.cli.intents import show_intent
 
     return show_intent(word, as_json=as_json)
@@ -70,7 +84,14 @@ def show(word: str, as_json: bool) -> int:
 @click.argument("name", metavar="CLUSTER")
 @click.argument("words", metavar="INTENT...", nargs=-1, required=True)
 def group(name: str, words: tuple[str, ...]) -> int:
-    """Put intents that belong together into a cluster of INDEX.md."""
+    """Put intents that belong together into a cluster.
+
+    It stands in INDEX.md.
+
+    \b
+    For example:
+      qloop intent group Data 1 2
+    """
     from qloop.cli.intents import group_intents
 
     return group_intents(name, words)
@@ -86,10 +107,11 @@ def group(name: str, words: tuple[str, ...]) -> int:
 )
 @click.option("--note", default="", metavar="TEXT", help="What became of it.")
 def end(word: str, disposition: str, note: str) -> int:
-    """Bring an intent to its end: outcome, INDEX.md, savepoint, mission, lock, in this order.
+    """Bring an intent to its end, delivered or abandoned.
 
-    Each step is named when it is done; steps that are done already are left out, so an end that
-    was cut off is taken up by the same command. An intent that is over is never taken up again.
+    Outcome, INDEX.md, savepoint, mission and lock, in this order. Each step is named when it is
+    done; steps that are done already are left out, so an end that was cut off is taken up by the
+    same command. An intent that is over is never taken up again.
     """
     from qloop.cli.intents import end_here
 
@@ -110,7 +132,9 @@ def end(word: str, disposition: str, note: str) -> int:
 )
 @json_option
 def check(word: str, path: str | None, role: str | None, source: Path, as_json: bool) -> int:
-    """Check what an intent's folder may hold by now; with PATH, whether that may be written.
+    """Check what an intent's folder may hold by now.
+
+    With PATH it says whether that may be written.
 
     Each deliverable needs the one before it and is its role's to write, an outcome needs a
     checklist without open boxes, and boxes that begin with [ORCHESTRATOR] are a person's to tick.
@@ -131,9 +155,10 @@ def check(word: str, path: str | None, role: str | None, source: Path, as_json: 
 @click.option("--author", default="you", show_default=True, metavar="NAME", help="Who says it.")
 @click.option("--autonomous", is_flag=True, help="Mark it as decided without a person.")
 def insight(word: str, text: str, author: str, autonomous: bool) -> int:
-    """Write what was learnt, or decided, under ## Insights of an intent's document.
+    """Write down what was learnt, or decided.
 
-    Agents may do so too, with the path of the intent's folder as INTENT.
+    It stands under ## Insights of the intent's document. Agents may do so too, with the path of
+    the intent's folder as INTENT.
     """
     from qloop.cli.intents import note_insight
 
@@ -143,7 +168,10 @@ def insight(word: str, text: str, author: str, autonomous: bool) -> int:
 @intent.command("rebuild")
 @intent_argument
 def rebuild(word: str) -> int:
-    """Put lines into savepoint.md that the intent's files tell of and it lacks; none is lost."""
+    """Put lines into savepoint.md that it lacks.
+
+    They are those that the intent's files tell of; none that is there is lost.
+    """
     from qloop.cli.intents import rebuild_savepoints
 
     return rebuild_savepoints(word)

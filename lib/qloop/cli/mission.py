@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from qloop.cli.context import Dollars, json_option, quantum_option
+from qloop.cli.context import Dollars, InOrder, json_option, quantum_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 AUTONOMIES = ("autopilot", "guided", "hands-on")
@@ -34,7 +34,7 @@ budget_option = click.option(
 )
 
 
-@click.group("mission")
+@click.group("mission", cls=InOrder)
 def mission() -> None:
     """Take a directive through RECON, PLANNING, EXECUTION and REFINEMENT."""
 
@@ -65,7 +65,15 @@ def mission() -> None:
 )
 @json_option
 def new(text: str | None, source: Path | None, word: str | None, **wishes: Any) -> int:
-    """Begin a mission: an intent's folder and its state; nothing runs yet."""
+    """Begin a mission; nothing runs yet.
+
+    It makes an intent's folder with the mission's state, and says what comes next.
+
+    \b
+    For example:
+      qloop mission new "Export the price list as CSV" --budget 10
+      qloop mission new --from wish.md --autonomy autopilot
+    """
     from qloop.cli.missions import begin_mission
 
     if [text, source, word].count(None) != 2:
@@ -78,7 +86,11 @@ def new(text: str | None, source: Path | None, word: str | None, **wishes: Any) 
 @intent_argument
 @click.option("--non-interactive", is_flag=True, help="Never ask; leave questions open.")
 def run(intent: str | None, non_interactive: bool) -> int:
-    """Run the mission (default: the active one) to its end or to a question."""
+    """Run a mission to its end, or to a question.
+
+    INTENT is its number, name or folder; without it, it is the active one. It ends with 3 where a
+    question waits for you (`qloop answer`), and with 1 where it was abandoned.
+    """
     from qloop.cli.missions import run_here
 
     return run_here(intent, ask=not non_interactive)
@@ -98,7 +110,7 @@ def resume(intent: str | None, non_interactive: bool) -> int:
 @intent_argument
 @json_option
 def status(intent: str | None, as_json: bool) -> int:
-    """Show where a mission stands."""
+    """Show where a mission stands, phase by phase."""
     from qloop.cli.missions import show_mission
 
     return show_mission(intent, as_json=as_json)
@@ -107,7 +119,10 @@ def status(intent: str | None, as_json: bool) -> int:
 @mission.command("abandon")
 @intent_argument
 def abandon(intent: str | None) -> int:
-    """End a mission for good; what has landed and all that was kept stays."""
+    """End a mission for good; what has landed stays.
+
+    All that was kept of its attempts stays too.
+    """
     from qloop.cli.missions import abandon_here
 
     return abandon_here(intent)
@@ -119,7 +134,12 @@ def abandon(intent: str | None) -> int:
 @budget_option
 @click.option("--non-interactive", is_flag=True, help="Never ask; leave questions open.")
 def quick(text: str, non_interactive: bool, **wishes: Any) -> int:
-    """Carry out TEXT at once: a mission of EXECUTION alone, with one story."""
+    """Carry out TEXT at once: a mission of EXECUTION alone, with one story.
+
+    \b
+    For example:
+      qloop quick "Fix the typo in the title"
+    """
     from qloop.cli.missions import run_quick
 
     return run_quick(text, ask=not non_interactive, **wishes)
@@ -146,7 +166,15 @@ def debug(story_id: str, facts_only: bool, quantum: Path | None, as_json: bool) 
 @click.argument("option")
 @click.option("--note", default="", help="What the next coordinator is to know besides.")
 def answer(checkpoint: str, option: str, note: str) -> int:
-    """Answer the question of a checkpoint; only a person can."""
+    """Answer the question of a checkpoint; only a person can.
+
+    The question says which options it has. Then `qloop mission resume` goes on by the answer.
+
+    \b
+    For example:
+      qloop answer cp-1-1 approve
+      qloop answer cp-1-1 replan --note "Keep the old format too"
+    """
     from qloop.cli.missions import answer_here
 
     return answer_here(checkpoint, option, note)

@@ -34,6 +34,11 @@ def plan(
 
     A finished plan makes room and is kept in .qloop/archive/; an unfinished one stays.
 
+    \b
+    For example:
+      qloop plan prd.md
+      qloop plan --update prd.md
+
     With --agent the document may be of any form: the runner of [roles.planner], else the default
     one, reads the repository and answers with a plan, which is checked. Its faults are told to it
     up to three times; then it is refused (65). A review of the plan is printed.

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from qloop.cli.context import json_option
+from qloop.cli.context import InOrder, json_option
 
 
-@click.group("project")
+@click.group("project", cls=InOrder)
 def project() -> None:
     """Register, list and drop projects; they are kept in projects.yml in your own settings."""
 
@@ -26,7 +26,10 @@ def add(path: Path | None, name: str | None, as_json: bool) -> int:
 @project.command("list")
 @json_option
 def list_(as_json: bool) -> int:
-    """List the projects: how many intents each has, and which questions wait for you."""
+    """List the projects, and what waits for you.
+
+    It tells how many intents each has, and which questions wait for an answer.
+    """
     from qloop.cli.projects import list_all
 
     return list_all(as_json=as_json)

@@ -103,13 +103,20 @@ RUN_OPTIONS = (
 )
 
 
+EXIT_CODES = (
+    "Exit codes: 0 complete, 1 blocked, 2 out of iterations, 3 a person is awaited, 64 wrong usage, "
+    "65 bad input, 66 input missing, 69 no runner, 70 a bug of qloop, 75 another run holds the "
+    "repository, 130 interrupted."
+)
+
+
 def _with_run_options(command: Any) -> Any:
     for option in reversed(RUN_OPTIONS):
         command = option(command)
     return command
 
 
-@click.command("run")
+@click.command("run", epilog=EXIT_CODES)
 @_with_run_options
 def run(
     prd: Path | None,
@@ -124,6 +131,11 @@ def run(
     """Run waves until every story has passed or none can start.
 
     PRD is the requirements document that the plan is made from where there is no plan yet.
+
+    \b
+    For example:
+      qloop --dry-run prd.md
+      qloop --coordinator prd.md --runner claude --max-parallel 4 --budget 20
     """
     from qloop.run.forks import begin_run
 

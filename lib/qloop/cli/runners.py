@@ -13,7 +13,9 @@ def runners() -> None:
 @runners.command("list")
 @json_option
 def runners_list(as_json: bool) -> int:
-    """Show which there are, which are installed, and how to install the others.
+    """Show which there are, and which are installed.
+
+    It says how to install the others.
 
     A row: name, title, installed, version, source, permissions, install. `auto` takes the first
     that is installed and needs no full permissions.
@@ -27,7 +29,10 @@ def runners_list(as_json: bool) -> int:
 @click.argument("name")
 @json_option
 def runners_show(name: str, as_json: bool) -> int:
-    """Show how one is started, as a table that could stand in qloop.toml."""
+    """Show how one is started.
+
+    As a table that could stand in qloop.toml.
+    """
     from qloop.cli.surveying import show_runner
 
     return show_runner(name, as_json=as_json)
@@ -46,11 +51,11 @@ def runners_show(name: str, as_json: bool) -> int:
 )
 @json_option
 def runners_check(name: str | None, model: str | None, timeout_s: float, as_json: bool) -> int:
-    """Let one do a small task in a scratch repository, and say what works.
+    """Let one do a small task for real, and say what works.
 
-    It starts the agent for real, with your key, and costs what a small task costs. Without NAME it
-    is the runner that a run here would take. Exit code 0: it works; 1: something does not; 69: it
-    is not installed.
+    It starts the agent in a scratch repository, with your key, and costs what a small task costs.
+    Without NAME it is the runner that a run here would take. Exit code 0: it works; 1: something
+    does not; 69: it is not installed.
     """
     from qloop.cli.surveying import try_runner
 

@@ -88,6 +88,10 @@ def salvage_restore(story: str, attempt: int | None, branch: str | None) -> int:
     """Make a new branch of what an attempt left.
 
     No checkout is touched.
+
+    \b
+    For example:
+      qloop salvage restore US-004 --attempt 2
     """
     from qloop.cli.cleaning import restore_salvaged
 

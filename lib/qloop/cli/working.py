@@ -45,10 +45,10 @@ def review() -> None:
 def review_set(
     story: str, spec: str | None, quality: str | None, evidence: str, quantum: Path | None
 ) -> int:
-    """Write a verdict on a story's newest attempt, and print its reviews as JSON.
+    """Write a verdict on a story's newest attempt.
 
-    A review that failed on evidence cannot be passed by a word, and no word lands anything.
-    Refused inside an implementer's process tree.
+    It prints the reviews as JSON. A review that failed on evidence cannot be passed by a word, and
+    no word lands anything. Refused inside an implementer's process tree.
     """
     from qloop.cli.attempting import review_here
 
@@ -70,10 +70,10 @@ def wave() -> None:
 @click.argument("wave_id", metavar="WAVE")
 @quantum_option
 def wave_complete(wave_id: str, quantum: Path | None) -> int:
-    """Write down what a wave came to, by what git says, and print it as JSON.
+    """Write down what a wave came to, by what git says.
 
-    The exit code is that of the wave's signal: 0 for WAVE_PASSED, 1 for WAVE_FAILED, 3 for
-    BLOCKED. A wave that is written down already is only printed.
+    It prints that as JSON. The exit code is that of the wave's signal: 0 for WAVE_PASSED, 1 for
+    WAVE_FAILED, 3 for BLOCKED. A wave that is written down already is only printed.
     """
     from qloop.cli.attempting import complete_here
 
