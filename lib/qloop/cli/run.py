@@ -104,9 +104,9 @@ RUN_OPTIONS = (
 
 
 EXIT_CODES = (
-    "Exit codes: 0 complete, 1 blocked, 2 out of iterations, 3 a person is awaited, 64 wrong usage, "
-    "65 bad input, 66 input missing, 69 no runner, 70 a bug of qloop, 75 another run holds the "
-    "repository, 130 interrupted."
+    "Exit codes: 0 complete, 1 blocked, 2 out of iterations, 3 a person is awaited, 64 wrong "
+    "usage, 65 bad input, 66 input missing, 69 no runner, 70 a bug of qloop, 75 another run holds "
+    "the repository, 130 interrupted."
 )
 
 
