@@ -26,6 +26,7 @@ TASKS = {
 }
 EDITORS = {*WRITERS, "Edit", "MultiEdit", "NotebookEdit", "replace", "apply_patch"}
 MET = {"met": True, "evidence": ["hello.txt:1"]}
+STORY = {"id": "A-1", "title": "Greet", "acceptanceCriteria": ["AC-1: hello.txt says hello"]}
 SAID: dict[str, dict[str, Any]] = {
     "brainstorming": {"decisions": [{"text": "One file", "why": "two would differ"}]},
     "spec-specialist": {
@@ -34,7 +35,7 @@ SAID: dict[str, dict[str, Any]] = {
         "goals": [{"text": "Somebody says hello", "sentences": [1]}],
         "acceptanceCriteria": [{"text": "hello.txt says hello", "sentences": [2]}],
     },
-    "planner": {"stories": [{"id": "A-1", "title": "Greet", "verify": ["test -s hello.txt"]}]},
+    "planner": {"stories": [{**STORY, "verify": ["test -s hello.txt"]}]},
     "reviewer": {
         "verdict": "passed",
         "criteria": [{"criterion": 1, **MET}, {"criterion": 2, **MET}],

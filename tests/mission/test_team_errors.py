@@ -27,7 +27,8 @@ SPECIFICATION = {
     "goals": [{"text": "Tea is said", "sentences": [1, 2]}],
     "acceptanceCriteria": [{"text": "tea.txt says tea"}],
 }
-PLAN = {"stories": [{"id": "US-001", "title": "Say tea", "verify": ["grep -q tea tea.txt"]}]}
+STORY = {"id": "US-001", "title": "Say tea", "acceptanceCriteria": ["tea.txt says tea"]}
+PLAN = {"stories": [{**STORY, "verify": ["grep -q tea tea.txt"]}]}
 MET = {"met": True, "evidence": ["tea.txt:1"]}
 REVIEW = {
     "verdict": "passed",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from qloop.mission.action_plan import tick_done
+from qloop.mission.coverage import read_criteria
 from qloop.mission.execution_end import ACCEPT, GO_ON, LOOK_AGAIN
 from qloop.mission.flow import ABANDON
 from qloop.mission.hand_off import Member, hand_over, nothing
@@ -21,7 +22,6 @@ from qloop.state.insights import add_insight
 from qloop.state.journal import Event
 from qloop.state.lifecycle import Stage, read_lifecycle
 from qloop.state.phase_events import PhaseCheckpoint
-from qloop.state.sections import read_boxes, section_text
 
 REVIEWER = "reviewer"
 EXECUTOR = "executor"
@@ -117,8 +117,7 @@ def _executed(desk: PhaseDesk, number: int) -> Result:
 
 def _criteria(desk: PhaseDesk) -> tuple[str, ...]:
     """What the specification asks of the whole."""
-    section = section_text(read_lifecycle(desk.folder).spec or "", "Acceptance criteria") or ""
-    return tuple(box.text for box in read_boxes(section))
+    return tuple(map(str, read_criteria(read_lifecycle(desk.folder).spec or "")))
 
 
 def _context(desk: PhaseDesk) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from qloop.mission.action_plan import has_actions
 from qloop.mission.brainstorming import BRAINSTORMING, brainstorm
+from qloop.mission.coverage import find_gaps, read_covered, told_gaps
 from qloop.mission.destruction import find_destruction
 from qloop.mission.direct_plan import has_stories
 from qloop.mission.hand_off import Gate, Member, hand_over, nothing
@@ -80,11 +81,16 @@ def _lacks_criteria(files: Lifecycle) -> str | None:
 
 def _lacks_order(files: Lifecycle) -> str | None:
     parse_actions(files.actions)  # raises Faults, all of them
+    gaps = told_gaps(find_gaps(files))
+    if gaps:
+        return "; ".join(gaps)
     return None if files.boxes else "checklist.md has no box"
 
 
 def _plan(desk: PhaseDesk, member: Member, facts: Facts, note: str) -> None:
-    made, how = plan_of_spec(desk, facts, [], note, member.ask)
+    criteria = read_covered(read_lifecycle(desk.folder).spec or "")
+    must = [str(one) for one in criteria]
+    made, how = plan_of_spec(desk, facts, must, note, member.ask, criteria)
     desk.tell(f"planner: {how}")
     stories = made["stories"]
     numbers = {story["id"]: at for at, story in enumerate(stories, start=1)}

@@ -4,12 +4,15 @@ Errors: Faults for a document whose stories cannot be a plan; those of the talk 
 where the document has no stories and one is set.
 """
 
+from collections.abc import Sequence
 from typing import TypeVar
 
+from qloop.agents.answers import MalformedAnswer
 from qloop.agents.prompt import quoted
 from qloop.mission.action_plan import has_actions, plan_of_actions
 from qloop.mission.asking import Asks, Judged, reading_place
 from qloop.mission.context_text import mission_text
+from qloop.mission.coverage import Criterion, criteria_of_plan, find_uncovered, told_gaps
 from qloop.mission.direct_plan import ONLY_STORY, has_stories, title_of
 from qloop.mission.phase_desk import PhaseDesk, Result
 from qloop.mission.plan_filling import fill_plan
@@ -61,14 +64,18 @@ def plan_of_spec(
     criteria: list[str],
     note: str,
     asks: Asks,
+    covered: Sequence[Criterion] = (),
 ) -> tuple[Json, str]:
-    """The plan that spec.md is or gives, and how it came about; *asks* puts it to a planner."""
+    """The plan that spec.md is or gives, and how it came about; *asks* puts it to a planner.
+
+    *covered* are criteria that each have to be met by a story of the planner's.
+    """
     text = read_text(desk.spec)
     path = path_in_plan(desk.spec, desk.repository.root)
     if has_stories(text):
         return compile_prd(text, path=path, now=utc_now()), "compiled from spec.md"
     prose = read_prose(text, path)
-    asked = _asked(desk, prose, _beside(desk, facts, note), asks)
+    asked = _asked(desk, prose, _beside(desk, facts, note, covered), asks, covered)
     if asked.answer is not None:
         return asked.answer, f"made by {asked.note}"
     directive = directive_of(desk.folder, desk.order.mission_context)
@@ -92,21 +99,33 @@ def _asking(desk: PhaseDesk) -> Asks:
     return ask_planner
 
 
-def _asked(desk: PhaseDesk, prose: Prose, beside: str, asks: Asks) -> Judged[Json]:
+def _asked(
+    desk: PhaseDesk, prose: Prose, beside: str, asks: Asks, covered: Sequence[Criterion]
+) -> Judged[Json]:
     commit = desk.repository.git.find("HEAD^{commit}")
     if commit is None:
         return Judged(None, "there is no commit that an agent could read")
     now = utc_now()
-    question = planner_question(
-        prose, None, lambda told: checked_plan(prose, None, told, now), beside
-    )
+
+    def read(told: Json) -> Json:
+        made = checked_plan(prose, None, told, now)
+        gaps = find_uncovered(covered, criteria_of_plan(made))
+        if gaps:
+            raise MalformedAnswer(*told_gaps(gaps))
+        return made
+
+    question = planner_question(prose, None, read, beside)
     return asks(reading_place(desk, commit), question)
 
 
-def _beside(desk: PhaseDesk, facts: Facts, note: str) -> str:
+def _beside(desk: PhaseDesk, facts: Facts, note: str, covered: Sequence[Criterion]) -> str:
     """What the planner is told beside the document."""
     parts = [f"## The mission\n\n{mission_text(desk.order.mission_context)}"]
     parts += [f"A person says of the plan before this one:\n\n{quoted(note)}"] if note else []
+    if covered:
+        must = "Each is to be met by a story, one of whose criteria begins with its id."
+        rows = "\n".join(f"- {one}" for one in covered)
+        parts.append(f"## What the stories have to cover\n\n{must}\n\n{rows}")
     parts.append("## What the repository is\n\n" + "\n".join(recon_lines(facts)))
     return "\n\n".join(parts)
 

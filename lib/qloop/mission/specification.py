@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from qloop.agents.answers import MalformedAnswer
 from qloop.agents.role_answers import Point, SpecificationAnswer
+from qloop.mission.coverage import SECTION, identify
 from qloop.mission.direct_plan import title_of
 from qloop.state.codebase import Facts, Purpose
 
@@ -58,7 +59,8 @@ def render_specification(directive: str, answer: SpecificationAnswer | None, fac
         lines += _section("Goals", answer.goals)
         lines += _section("Non-Goals", answer.non_goals)
         lines += _section("Approach", answer.approach)
-        lines += _section("Acceptance criteria", answer.acceptance_criteria, "- [ ] ")
+        named = identify([" ".join(one.text.split()) for one in answer.acceptance_criteria])
+        lines += [f"## {SECTION}", "", *(f"- [ ] {one}" for one in named), ""]
     lines += ["## What the repository is", "", *_facts(facts)]
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -81,8 +83,8 @@ def _points(answer: SpecificationAnswer) -> list[Point]:
     return [*answer.goals, *answer.non_goals, *answer.approach, *answer.acceptance_criteria]
 
 
-def _section(title: str, points: Sequence[Point], mark: str = "- ") -> list[str]:
-    rows = [f"{mark}{' '.join(one.text.split())}" for one in points]
+def _section(title: str, points: Sequence[Point]) -> list[str]:
+    rows = [f"- {' '.join(one.text.split())}" for one in points]
     return [f"## {title}", "", *(rows or ["None."]), ""]
 
 

@@ -14,7 +14,10 @@ from typing import Any
 from qloop.plan.prd_front import parse_front_matter, split_front_matter
 from qloop.system.errors import Faults
 
-KEYS = ("id", "title", "depends_on", "files", "priority", "test", "runner", "destructive")
+KEYS = (
+    *("id", "title", "depends_on", "files", "priority", "test", "runner"),
+    *("destructive", "covers"),
+)
 
 _ID = re.compile(r"(?=[^0-9]*[0-9])[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _NUMBER = re.compile(r"ACTION_([0-9]+)\.md")
@@ -37,6 +40,8 @@ class Action:
     """Commands that show that it is done."""
     runner: str | None
     is_destructive: bool
+    covers: tuple[str, ...]
+    """The specification's criteria that it meets, by their ids."""
     body: str
 
 
@@ -120,6 +125,7 @@ def _parse(name: str, text: str, faults: list[str]) -> Action:
         test=fields.words("test"),
         runner=fields.text("runner"),
         is_destructive=fields.flag("destructive"),
+        covers=fields.words("covers"),
         body=body,
     )
 
