@@ -66,3 +66,42 @@ def test_an_intent_that_is_over_has_no_mission(root: Path, capsys: Captured) -> 
     assert "--after 1" in capsys.readouterr().err
     assert main(["mission", "new", "--intent", "9"]) == 66
     assert main(["mission", "new", "Text", "--intent", "1"]) == 64
+
+
+def test_a_document_is_named_by_its_title_not_by_its_front_matter(
+    root: Path, capsys: Captured
+) -> None:
+    """What stands between the dashes is for the plan."""
+    (root.parent.parent / "prd.md").write_text(f"---\ntestCommand: make\n---\n{PRD}")
+
+    assert main(["mission", "new", "--from", "prd.md", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["slug"] == "tea-site"
+
+
+def test_a_question_that_waits_is_not_forgotten(root: Path, capsys: Captured) -> None:
+    """Another mission names it; watching shows it, and only names the plan beside it."""
+    (root.parent.parent / "prd.md").write_text(PRD)
+    main(["mission", "new", "--from", "prd.md", "--autonomy", "guided"])
+    state = root / "1--tea-site" / "state.json"
+    asked = {
+        "id": "cp-1-1",
+        "phase": "PLANNING",
+        "type": "plan_approval",
+        "question": "Carry it out?",
+        "options": [{"id": "approve", "description": "do it"}],
+        "opened_at": "2026-01-02T03:04:05.000Z",
+    }
+    state.write_text(json.dumps({**json.loads(state.read_text()), "checkpoints": [asked]}))
+    main(["plan", "prd.md"])
+    capsys.readouterr()
+
+    assert main(["watch"]) == 0
+    watched = capsys.readouterr().out
+    main(["mission", "new", "Another wish"])
+
+    assert "STOP cp-1-1 PLANNING: Carry it out?" in watched
+    assert watched.endswith("there is a plan beside it: qloop watch --quantum quantum.json\n")
+    assert (
+        "mission 1 still waits for an answer to cp-1-1: qloop mission status 1"
+        in capsys.readouterr().err
+    )

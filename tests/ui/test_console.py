@@ -100,6 +100,18 @@ def test_table_is_drawn_on_a_terminal() -> None:
     assert "[red]two" in drawn
 
 
+def test_a_long_error_is_laid_out_in_lines_at_a_terminal() -> None:
+    """What, where and what to do stand below each other where one line has no room for them."""
+    code = (
+        "from qloop.ui import console; from qloop.system.errors import BadInput;"
+        "console.fail(BadInput('there is no story X', where='/a/long/folder', fix='look: status'))"
+    )
+    rows = on_terminal(code).splitlines()
+
+    assert rows[0].endswith("there is no story X,")
+    assert rows[1:] == ["  /a/long/folder,", "  look: status"]
+
+
 @pytest.mark.parametrize("name", ["NO_COLOR", "CI", "TERM"])
 def test_terminals_that_want_plain_text_get_it(name: str) -> None:
     """NO_COLOR, CI and a dumb terminal make everything plain."""

@@ -1,10 +1,13 @@
 """A mission for who looks: live, or as it stands; the way on from there."""
 
+import os
+import shlex
 import sys
 import time
 from pathlib import Path
 
 from qloop.cli.context import STATE_FILE, repository_here
+from qloop.repo.repository import Repository
 from qloop.run.holder import read_holder
 from qloop.state.active import find_active
 from qloop.state.mission import Mission, MissionStatus
@@ -19,7 +22,8 @@ PLAIN_WIDTH = 100
 def watch_mission_here() -> bool:
     """Show the active mission until it stands still; False where a plan's run is to be seen.
 
-    That is so where no mission goes on, or it stands still and there is a plan besides.
+    That is so where no mission goes on, or it stands still without a question and there is a plan
+    besides.
     """
     try:
         root = repository_here().root
@@ -36,7 +40,14 @@ def watch_mission_here() -> bool:
     if holder is not None and holder.alive:
         return False
     print_mission(folder)
-    return not (root / STATE_FILE).exists()
+    if not (root / STATE_FILE).exists():
+        return True
+    console.result("")
+    if mission.open_checkpoint is None:
+        return False
+    plan = shlex.quote(os.path.relpath(root / STATE_FILE))
+    console.result(f"there is a plan beside it: qloop watch --quantum {plan}")
+    return True
 
 
 def find_unfinished(private: Path) -> tuple[Path, Mission] | None:
@@ -88,6 +99,17 @@ def ways_on(mission: Mission) -> tuple[tuple[str, str], tuple[str, str], tuple[s
     verb = "begin" if mission.status is MissionStatus.INITIALIZED else "go on"
     abandon = ("qloop mission abandon", "end it for good; what has landed stays")
     return ("qloop mission run", verb), status, abandon
+
+
+def tell_waiting(repository: Repository, mission: Mission) -> None:
+    """Name the questions of other missions, which are not the active one any more."""
+    from qloop.run.known_missions import known_missions
+
+    for other in known_missions(repository):
+        asked = None if other.status.is_over or other.id == mission.id else other.open_checkpoint
+        if asked is not None:
+            look = f"qloop mission status {other.id}"
+            console.say(f"mission {other.id} still waits for an answer to {asked.id}: {look}")
 
 
 def _private() -> Path:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from qloop.cli.mission_watching import tell_waiting
 from qloop.mission import beginning, loop
 from qloop.mission.intent_end import Ending, end_intent, finish_end
 from qloop.mission.mission_lock import take_mission_lock
@@ -45,6 +46,7 @@ def begin_mission(text: str | None, source: Path | None, *, as_json: bool, **wis
         console.print_json(mission_json(mission, records.folder, records.spent(mission)))
         return 0
     console.say(f"mission {mission.id} ({mission.autonomy}) in {records.folder}")
+    tell_waiting(repository, mission)
     console.result("go on with: qloop mission run")
     return 0
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from qloop.mission.action_plan import has_actions, plan_of_actions
 from qloop.plan.model import Json
 from qloop.plan.prd import compile_prd
+from qloop.plan.prd_front import split_front_matter
 from qloop.plan.validate import check_plan
 from qloop.run.planning import path_in_plan, read_text
 from qloop.state.mission import Mission
@@ -54,7 +55,8 @@ def spec_of(directive: str) -> str:
 
 def title_of(directive: str) -> str:
     """The first sentence of the directive's first line, at most 72 characters of it."""
-    lines = directive.strip().splitlines() or [""]
+    rest = split_front_matter(directive.strip())[1] or directive
+    lines = rest.strip().splitlines() or [""]
     line = re.split(r"(?<=[.!?])\s", lines[0].strip("# ").strip(), maxsplit=1)[0].rstrip(".")
     return line if len(line) <= 72 else f"{line[:71].rstrip()}…"
 

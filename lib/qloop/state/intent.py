@@ -90,8 +90,17 @@ def one_line(text: str) -> str:
 
 
 def title_of(text: str) -> str:
-    """The first line with a word in it, as one line without Markdown's heading sign."""
-    for line in text.removeprefix(BYTE_ORDER_MARK).splitlines():
+    """The first line with a word in it, as one line without Markdown's heading sign.
+
+    A front matter is none of it, where anything follows.
+    """
+    whole = text.removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
+    rest = split_front_matter(whole)[1]
+    return _first_words(rest or "") or _first_words(whole)
+
+
+def _first_words(text: str) -> str:
+    for line in text.splitlines():
         words = one_line(re.sub(r"^\s*#{1,6}\s+", "", line))
         if any(sign.isalnum() for sign in words):
             return _cut(words)

@@ -79,7 +79,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 def fail(error: QloopError) -> int:
     """Tell an expected failure; return its exit code. QLOOP_DEBUG=1 adds the traceback."""
     _trace_if_asked(error)
-    _tell_error(str(error))
+    _tell_error(_laid_out(error))
     if isinstance(error, Faults):
         for fault in error.faults:
             say(f"  {fault}")
@@ -109,6 +109,17 @@ def close_output() -> None:
                 nowhere = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(nowhere, stream.fileno())
                 os.close(nowhere)
+
+
+def _laid_out(error: QloopError) -> str:
+    """An error's message; at a terminal that is too narrow for it, each of its parts on a line."""
+    import shutil
+
+    message = str(error)
+    if not is_fancy(sys.stderr) or len(message) < shutil.get_terminal_size().columns:
+        return message
+    parts = [part for part in (error.what, error.where, error.fix) if part]
+    return ",\n".join(parts) if message == ", ".join(parts) else message
 
 
 def _tell_error(message: str) -> None:
