@@ -180,6 +180,9 @@ def test_a_variable_may_name_a_file_of_the_manifest() -> None:
         {"argv": ["a", "{permissions}"]},
         {"argv": ["a"], "stagger_s": -1},
         {"argv": ["a"], "least": {"words": []}},
+        {"argv": ["a", "{resume}"]},
+        {"argv": ["a"], "resume": ["-r", "{session}"]},
+        {"argv": ["a", "{resume}"], "resume": ["--last"]},
     ],
     ids=str,
 )

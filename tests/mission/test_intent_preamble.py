@@ -41,6 +41,9 @@ def test_it_tells_where_the_intent_stands(folder: Path, capsys: Captured) -> Non
     assert "\nTests: " in told
     assert told.endswith("=== end of preamble ===\n")
     assert "Cycle step / role: Why\n" in render_preamble(folder)
+    assert main(["preamble", str(folder), "--role", "planner", "--sub-agents"]) == 0
+    assert "hand parts of your task to sub-agents" in capsys.readouterr().out
+    assert "sub-agents" not in told
 
 
 def test_the_same_files_give_the_same_bytes(folder: Path, tmp_path: Path) -> None:

@@ -16,13 +16,14 @@ NOT_DONE = 1
 _LARGEST_BYTES = 10_000_000
 
 
-def print_preamble(folder: Path, role: str | None, step: str | None) -> int:
+def print_preamble(folder: Path, role: str | None, step: str | None, *, has_helpers: bool) -> int:
     """The preamble of an intent's folder. Raises InputMissing, UsageWrong."""
     _check_folder(folder)
     known = None if role is None else check_role(role, role_names())
     if step is not None and not step.isprintable():
         raise UsageWrong(f"{step!r} is no step", where="--step", fix="name it in one line")
-    console.result(render_preamble(folder.resolve(), known, step).removesuffix("\n"))
+    told = render_preamble(folder.resolve(), known, step, has_helpers=has_helpers)
+    console.result(told.removesuffix("\n"))
     return 0
 
 

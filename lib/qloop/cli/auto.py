@@ -17,10 +17,10 @@ from qloop.cli.mission import budget_option
 )
 @click.option(
     "--team",
-    metavar="WAY",
     type=click.Choice(["auto", "each", "one", "none"]),
-    help="Who thinks, specifies and plans: each its own agent call, one agent for all three, none "
-    "(code alone); auto, the default: each, or one where its agent has no sub-agents.",
+    help="Who thinks it over, specifies and plans: each member by an agent call of its own, one "
+    "agent for all three, or none (code alone); auto: each, but one where their agent has no "
+    "sub-agents.  [default: qloop.toml, else auto]",
 )
 @click.option("--non-interactive", is_flag=True, help="Never ask; leave questions open.")
 def auto(intent: str, non_interactive: bool, **wishes: Any) -> int:

@@ -181,7 +181,8 @@ def rebuild(word: str) -> int:
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--role", metavar="ROLE", help="Whom it is for.")
 @click.option("--step", metavar="STEP", help="Which step it is for.")
-def preamble(folder: Path, role: str | None, step: str | None) -> int:
+@click.option("--sub-agents", is_flag=True, help="It is for one who has sub-agents of its own.")
+def preamble(folder: Path, role: str | None, step: str | None, sub_agents: bool) -> int:
     """Print what an agent that works on the intent in DIR is told before anything else.
 
     It says which intent and stage it is, that nothing else may be invented, and in which form to
@@ -189,4 +190,4 @@ def preamble(folder: Path, role: str | None, step: str | None) -> int:
     """
     from qloop.cli.accounting import print_preamble
 
-    return print_preamble(folder, role, step)
+    return print_preamble(folder, role, step, has_helpers=sub_agents)
