@@ -105,3 +105,19 @@ def test_a_question_that_waits_is_not_forgotten(root: Path, capsys: Captured) ->
         "mission 1 still waits for an answer to cp-1-1: qloop mission status 1"
         in capsys.readouterr().err
     )
+
+
+def test_who_could_not_carry_it_out_is_told_at_once(root: Path, capsys: Captured) -> None:
+    """Plain words need an agent; a document with its own commands needs none."""
+    config = root.parent.parent / "qloop.toml"
+    (root.parent.parent / "prd.md").write_text(PRD)
+    config.write_text('runner = "shell"\n')
+    main(["mission", "new", "Make tea"])
+    plain = capsys.readouterr().err
+    main(["mission", "new", "--from", "prd.md"])
+    with_commands = capsys.readouterr().err
+    config.write_text('[runners.own]\nargv = ["sh"]\n')
+    main(["mission", "new", "Make tea"])
+
+    assert "`qloop runners list` tells how to install one" in plain
+    assert "runners list" not in with_commands + capsys.readouterr().err

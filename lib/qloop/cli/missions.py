@@ -35,6 +35,10 @@ from qloop.ui.mission_show import MissionShow
 from qloop.ui.mission_view import mission_json, show_question, show_status, show_summary
 
 CHOICES = {"1": "autopilot", "2": "guided", "3": "hands-on", "go": "autopilot"}
+NO_AGENT = (
+    "this needs an agent to carry it out, and none is set or installed here: "
+    "`qloop runners list` tells how to install one"
+)
 
 
 def begin_mission(text: str | None, source: Path | None, *, as_json: bool, **wishes: Any) -> int:
@@ -77,6 +81,8 @@ def _begin(
         directive = beginning.read_directive(text, source)
     else:
         directive = beginning.directive_of(repository, config, word)
+    if beginning.lacks_agent(repository, config, directive):
+        console.say(NO_AGENT)
     triage = beginning.triage_of(repository, directive)
     chosen = autonomy or _ask_autonomy(directive.text, triage)
     wishes = beginning.Wishes(

@@ -6,6 +6,8 @@ Errors: those of reading the document, and UsageWrong for a directive without wo
 from dataclasses import dataclass
 from pathlib import Path
 
+from qloop.agents.manifest import SHELL
+from qloop.agents.roles import load_role
 from qloop.mission.direct_plan import has_stories
 from qloop.mission.intent_end import check_not_over
 from qloop.mission.known_code import read_code
@@ -17,6 +19,8 @@ from qloop.repo.settings import read_settings
 from qloop.run.config import Config
 from qloop.run.holder import private_folder
 from qloop.run.planning import path_in_plan, read_text
+from qloop.run.prepare import find_agent
+from qloop.run.routing import Wish, route_role
 from qloop.state.intent import Intent
 from qloop.state.intent_index import Group, placed
 from qloop.state.intents import change_index, create_intent, find_intent, intents_folder
@@ -25,8 +29,9 @@ from qloop.state.mission import Mission, Triage
 from qloop.state.mission_store import STATE
 from qloop.state.phases import Autonomy, PhaseName, PhaseStatus, TeamSetting
 from qloop.state.sections import section_text
+from qloop.state.spending import IMPLEMENTER
 from qloop.system.clock import utc_now
-from qloop.system.errors import BadInput, RepositoryBusy, UsageWrong
+from qloop.system.errors import BadInput, QloopError, RepositoryBusy, UsageWrong
 from qloop.system.files import write_atomic
 from qloop.system.identity import is_alive, parse_process_id
 
@@ -85,6 +90,18 @@ def directive_of(repository: Repository, config: Config, word: str) -> Directive
 def triage_of(repository: Repository, directive: Directive) -> Triage:
     """How large it looks."""
     return size_up(directive.text, read_code(repository), is_document=_is_document(directive))
+
+
+def lacks_agent(repository: Repository, config: Config, directive: Directive) -> bool:
+    """Whether it needs an agent to carry it out, and none is set or installed here."""
+    if directive.is_plan:
+        return False
+    runner = route_role(IMPLEMENTER, Wish(), config, load_role(IMPLEMENTER).tier).runner
+    try:
+        known = find_agent(runner, f"the {IMPLEMENTER}", config, repository.root)
+    except QloopError:
+        return False  # the run says what is wrong with the one that is set
+    return runner == SHELL or known is None
 
 
 def as_team(

@@ -69,8 +69,7 @@ def _coordinate(desk: PhaseDesk) -> PhaseEvent:
         settle_cut_off(desk.folder, desk.tell)
         return COORDINATORS[desk.phase](desk)
     except QloopError as exc:
-        faults = "".join(f"; {fault}" for fault in getattr(exc, "faults", ()))
-        reason = f"{exc}{faults}"
+        reason = "\n".join((*exc.parts, *getattr(exc, "faults", ())))
         return PhaseFailure(phase_id=desk.phase, failure_type=_kind(exc), reason=reason)
 
 

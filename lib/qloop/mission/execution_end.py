@@ -180,7 +180,7 @@ def _context(end: RunEnd) -> Json:
 
 def _reasons(end: RunEnd) -> list[str]:
     """Why it ended, and why stories failed; what is told already is told once."""
-    known = (*([str(end.ending.error)] if end.ending.error else ()), *end.ending.reasons)
+    known = (*(end.ending.error.parts if end.ending.error else ()), *end.ending.reasons)
     reasons = [in_one_line(one) for one in known] or [f"the run ended {end.ending.signal}"]
     return [*reasons, *(one for one in end.causes[:MOST_CAUSES] if one not in reasons)]
 

@@ -16,7 +16,12 @@ class QloopError(Exception):
         self.what = what
         self.where = where
         self.fix = fix
-        super().__init__(", ".join(part for part in (what, where, fix) if part))
+        super().__init__(", ".join(self.parts))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What is wrong, where, and what to do, as far as each is told."""
+        return tuple(part for part in (self.what, self.where, self.fix) if part)
 
     def __reduce__(self) -> tuple[object, ...]:
         """How it goes from one process to another: whole, whatever its class asks for."""

@@ -118,8 +118,7 @@ def _laid_out(error: QloopError) -> str:
     message = str(error)
     if not is_fancy(sys.stderr) or len(message) < shutil.get_terminal_size().columns:
         return message
-    parts = [part for part in (error.what, error.where, error.fix) if part]
-    return ",\n".join(parts) if message == ", ".join(parts) else message
+    return ",\n".join(error.parts)
 
 
 def _tell_error(message: str) -> None:

@@ -35,8 +35,8 @@ def show_summary(
     unverified = [story.id for story in report.stories if story.unverified]
     if unverified:
         which = "every story" if len(unverified) == len(report.stories) else ", ".join(unverified)
-        console.say(f"unverified, no verify or no quality command judged it: {which}")
-        console.say("a `verify` block judges its story, `qualityCommands` judges how it is made")
+        judges = "`verify` judges what a story does, qualityCommands how it is made"
+        console.say(f"unverified, one of the two is missing: {which} ({judges})")
     found = count_findings(head, events)
     if found:
         console.say(found)
