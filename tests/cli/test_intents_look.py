@@ -23,7 +23,8 @@ def test_an_intent_from_its_beginning_to_its_end(root: Path, capsys: Captured) -
     """It is made, listed, shown, grouped with another, and ended."""
     assert main(["intent", "new", "Export as CSV", "--tag", "shop"]) == 0
     folder = root / "1--export-as-csv"
-    assert capsys.readouterr().out == f"{folder}\n"
+    made_so = capsys.readouterr()
+    assert (made_so.out, made_so.err) == (f"{folder}\n", "next: qloop auto 1\n")
     (root.parent.parent / "wish.md").write_text("# Import\n\nThe other way.\n")
     words = ["--from", "wish.md", "--after", "export", "--later", "--json"]
     assert main(["intent", "new", *words]) == 0

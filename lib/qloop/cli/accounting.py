@@ -9,6 +9,9 @@ from qloop.agents.roles import role_names
 from qloop.mission.completion import account_for, synthesise_report
 from qloop.mission.preamble import render_preamble
 from qloop.mission.team import check_role
+from qloop.repo.checkout import find_repository
+from qloop.run.config import load_config
+from qloop.state.intents import find_intent, intents_folder
 from qloop.system.errors import InputMissing, UsageWrong
 from qloop.ui import console
 
@@ -16,9 +19,9 @@ NOT_DONE = 1
 _LARGEST_BYTES = 10_000_000
 
 
-def print_preamble(folder: Path, role: str | None, step: str | None, *, has_helpers: bool) -> int:
-    """The preamble of an intent's folder. Raises InputMissing, UsageWrong."""
-    _check_folder(folder)
+def print_preamble(place: Path, role: str | None, step: str | None, *, has_helpers: bool) -> int:
+    """The preamble of an intent. Raises InputMissing, BadInput, UsageWrong."""
+    folder = _folder_of(place)
     known = None if role is None else check_role(role, role_names())
     if step is not None and not step.isprintable():
         raise UsageWrong(f"{step!r} is no step", where="--step", fix="name it in one line")
@@ -28,16 +31,16 @@ def print_preamble(folder: Path, role: str | None, step: str | None, *, has_help
 
 
 def report_of_role(
-    folder: Path | None, role: str | None, authored: Path | None, page: Mapping[str, Any]
+    place: Path | None, role: str | None, authored: Path | None, page: Mapping[str, Any]
 ) -> int:
     """A role's completion report; *page* are the options that only a plan's page has."""
-    if folder is None or role is None:
-        fix = "qloop report DIR --role ROLE"
-        raise UsageWrong("a role's report needs an intent's folder and a role", fix=fix)
+    if place is None or role is None:
+        fix = "qloop report INTENT --role ROLE"
+        raise UsageWrong("a role's report needs an intent and a role", fix=fix)
     given = [f"--{'format' if name == 'form' else name}" for name, value in page.items() if value]
     if given:
-        raise UsageWrong(f"{given[0]} belongs to the plan's page", fix="leave it out, or DIR")
-    _check_folder(folder)
+        raise UsageWrong(f"{given[0]} belongs to the plan's page", fix="leave it out, or INTENT")
+    folder = _folder_of(place)
     name = check_role(role, role_names())
     if authored is None:
         console.result(synthesise_report(folder.resolve(), name).removesuffix("\n"))
@@ -51,11 +54,16 @@ def report_of_role(
     return 0 if account.is_finished else NOT_DONE
 
 
-def _check_folder(folder: Path) -> None:
-    if not folder.is_dir():
+def _folder_of(place: Path) -> Path:
+    """The folder that is named, by its path or as an intent of the repository here."""
+    if place.is_dir():
+        return place
+    if len(place.parts) > 1 or place.is_file():
         raise InputMissing(
-            "there is no such folder", where=str(folder), fix="name the folder of an intent"
+            "there is no such folder", where=str(place), fix="name an intent, or its folder"
         )
+    root = find_repository(Path.cwd()).root
+    return find_intent(intents_folder(root, load_config(root).intents_root), str(place)).folder
 
 
 def read_words(path: Path) -> str:

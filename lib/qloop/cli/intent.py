@@ -178,15 +178,16 @@ def rebuild(word: str) -> int:
 
 
 @click.command("preamble")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="INTENT", type=click.Path(path_type=Path))
 @click.option("--role", metavar="ROLE", help="Whom it is for.")
 @click.option("--step", metavar="STEP", help="Which step it is for.")
 @click.option("--sub-agents", is_flag=True, help="It is for one who has sub-agents of its own.")
 def preamble(folder: Path, role: str | None, step: str | None, sub_agents: bool) -> int:
-    """Print what an agent that works on the intent in DIR is told before anything else.
+    """Print what an agent that works on INTENT is told before anything else.
 
-    It says which intent and stage it is, that nothing else may be invented, and in which form to
-    report at the end. It depends on the files in DIR alone: the same files, the same bytes.
+    INTENT is its number, its name, or its folder. It says which intent and stage it is, that
+    nothing else may be invented, and in which form to report at the end. It depends on the files
+    in the folder alone: the same files, the same bytes.
     """
     from qloop.cli.accounting import print_preamble
 

@@ -19,7 +19,7 @@ from qloop.run.inside import check_outside
 from qloop.run.planning import path_in_plan, read_text
 from qloop.state.insights import add_insight
 from qloop.state.intent import plain_lines
-from qloop.state.intent_index import Group, clustered, parse_index
+from qloop.state.intent_index import INDEX, Group, clustered, parse_index
 from qloop.state.intents import (
     change_index,
     create_intent,
@@ -33,6 +33,7 @@ from qloop.state.savepoints import read_ledger, rebuild_ledger
 from qloop.system.counting import counted
 from qloop.system.errors import UsageWrong
 from qloop.ui import console
+from qloop.ui.intent_next import next_command
 from qloop.ui.intents import read_intent, read_intents, show_one, show_rows
 
 REFUSED = 1
@@ -70,7 +71,16 @@ def make_intent(
         console.print_json(read_intent(root, made).to_json())
     else:
         console.result(str(made.folder))
+        console.say(_next_of_new(made.id, project, is_later=later))
     return 0
+
+
+def _next_of_new(number: int, project: str | None, *, is_later: bool) -> str:
+    """What comes after an intent is made."""
+    if project is not None:
+        wanted = f"move it to Active in {hub_folder() / INDEX}, then: " if is_later else ""
+        return f"next: {wanted}qloop main"
+    return f"{'once it is wanted' if is_later else 'next'}: qloop auto {number}"
 
 
 def list_here(*, as_json: bool) -> int:
@@ -93,6 +103,7 @@ def show_intent(word: str, *, as_json: bool) -> int:
         console.print_json(view.to_json())
     else:
         show_one(view)
+        console.result(f"\n  next  {next_command(view)}")
     return 0
 
 
@@ -130,11 +141,14 @@ def end_here(word: str, disposition: str, note: str) -> int:
 def check_files(word: str, *, as_json: bool) -> int:
     """What stands in an intent's folder and should not yet."""
     root = _root(find_repository(Path.cwd()))
-    gaps = list(find_gaps(lifecycle_of(find_intent(root, word))))
+    intent = find_intent(root, word)
+    gaps = list(find_gaps(lifecycle_of(intent)))
     if as_json:
         console.print_json([asdict(gap) for gap in gaps])
     for gap in () if as_json else gaps:
         console.result(console.printable(f"{gap.rule}: {gap.reason}; {gap.fix}"))
+    if not gaps and not as_json:
+        console.result(f"intent {intent.id}: nothing is there that should not be yet")
     return REFUSED if gaps else 0
 
 
@@ -156,6 +170,8 @@ def check_write(word: str, path: str, role: str | None, source: Path, *, as_json
         console.print_json(told)
     elif refusal is not None:
         console.result(console.printable(f"{refusal.rule}: {refusal.reason}; {refusal.fix}"))
+    else:
+        console.result(console.printable(f"{seen}: no rule is against it"))
     return 0 if refusal is None else REFUSED
 
 

@@ -64,7 +64,7 @@ def watch(quantum: Path | None) -> int:
 
 
 @click.command("report")
-@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@click.argument("folder", metavar="[INTENT]", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -78,12 +78,12 @@ def watch(quantum: Path | None) -> int:
     help="A page, the same as Markdown, or a run's attempts as an SVG picture.  [default: html]",
 )
 @click.option("--run", metavar="ID", help="Tell of this run only.  [default: all of the plan's]")
-@click.option("--role", metavar="ROLE", help="With DIR: account for this role's work.")
+@click.option("--role", metavar="ROLE", help="With INTENT: account for this role's work.")
 @click.option(
     "--authored",
     type=click.Path(path_type=Path, allow_dash=True),
     metavar="FILE",
-    help="With DIR: what the agent said at its end (`-`: standard input), taken where it can be.",
+    help="With INTENT: what the agent said at its end (`-`: standard input), where that is usable.",
 )
 @quantum_option
 def report(folder: Path | None, role: str | None, authored: Path | None, **page: Any) -> int:
@@ -93,9 +93,9 @@ def report(folder: Path | None, role: str | None, authored: Path | None, **page:
     changed, the evidence, every attempt and why it failed. It stands alone: nothing is loaded from
     anywhere, so it can be sent to others. It may quote what agents and checks printed.
 
-    With an intent's folder, DIR, it prints instead the completion report of a role: the agent's
-    own where --authored has a usable one, else one made from the folder's files. The exit code
-    is 1 where the role's work is not done.
+    With INTENT, an intent's number, name or folder, it prints instead the completion report of a
+    role: the agent's own where --authored has a usable one, else one made from the folder's files.
+    The exit code is 1 where the role's work is not done.
     """
     if folder is not None or role is not None or authored is not None:
         from qloop.cli.accounting import report_of_role

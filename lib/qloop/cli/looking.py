@@ -143,7 +143,8 @@ def _mission_advice(place: Place) -> Advice | None:
     """What comes next for the active mission; None where a plan of its own is to be seen."""
     if find_active(place.private) is None:
         return None
-    from qloop.cli.mission_watching import find_unfinished, is_running, mission_lines, ways_on
+    from qloop.cli.mission_watching import find_unfinished, mission_lines, ways_on
+    from qloop.state.mission_store import is_running
     from qloop.ui.overview import Advice
 
     found = find_unfinished(place.private)

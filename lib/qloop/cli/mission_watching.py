@@ -11,7 +11,7 @@ from qloop.repo.repository import Repository
 from qloop.run.holder import read_holder
 from qloop.state.active import find_active
 from qloop.state.mission import Mission, MissionStatus
-from qloop.state.mission_store import read_mission
+from qloop.state.mission_store import is_running, read_mission
 from qloop.system.errors import QloopError
 from qloop.ui import console
 
@@ -60,14 +60,6 @@ def find_unfinished(private: Path) -> tuple[Path, Mission] | None:
     except QloopError:
         return None
     return None if mission.status.is_over else (folder, mission)
-
-
-def is_running(mission: Mission) -> bool:
-    """Whether its process is there."""
-    from qloop.system.identity import is_alive, parse_process_id
-
-    process = parse_process_id(mission.process)
-    return process is not None and is_alive(process)
 
 
 def print_mission(folder: Path) -> None:

@@ -20,6 +20,7 @@ from qloop.state.active import find_active
 from qloop.state.intents import find_intent, intents_folder, load_intent
 from qloop.state.lifecycle import Disposition
 from qloop.state.mission import Answer, Checkpoint, Mission, MissionStatus, Triage
+from qloop.state.mission_store import as_it_stands, is_running
 from qloop.state.phases import Autonomy, PhaseName
 from qloop.system.clock import utc_now
 from qloop.system.errors import (
@@ -29,7 +30,6 @@ from qloop.system.errors import (
     QloopError,
     RepositoryBusy,
 )
-from qloop.system.identity import is_alive, parse_process_id
 from qloop.ui import console
 from qloop.ui.mission_show import MissionShow
 from qloop.ui.mission_view import mission_json, show_question, show_status, show_summary
@@ -231,7 +231,7 @@ def show_mission(intent: str | None, *, as_json: bool) -> int:
     mission = records.read()
     spent = records.spent(mission)
     if as_json:
-        console.print_json(mission_json(mission, records.folder, spent))
+        console.print_json(mission_json(as_it_stands(mission), records.folder, spent))
     else:
         show_status(mission, records.folder, spent)
     return 0
@@ -243,7 +243,7 @@ def abandon_here(intent: str | None) -> int:
     check_outside(repository, "mission abandon")
     records = find_records(repository, intent)
     mission = records.read()
-    if _runs(mission):
+    if is_running(mission):
         raise RepositoryBusy(
             f"mission {mission.id} is being run by another process",
             fix="end that first: qloop stop",
@@ -253,14 +253,9 @@ def abandon_here(intent: str | None) -> int:
     return 0
 
 
-def _runs(mission: Mission) -> bool:
-    process = parse_process_id(mission.process)
-    return process is not None and is_alive(process)
-
-
 def _end_abandoned(records: MissionRecords, mission: Mission) -> None:
     """End the intent of an abandoned mission; one that is being run ends its own."""
-    if _runs(mission):
+    if is_running(mission):
         return
     lock = take_mission_lock(records, console.say)
     try:

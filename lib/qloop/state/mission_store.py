@@ -9,10 +9,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from qloop.state.mission import Mission
+from qloop.state.mission import Mission, MissionStatus
 from qloop.system.clock import utc_now
 from qloop.system.errors import BadInput, InputMissing, RepositoryBusy
 from qloop.system.files import locked, read_optional, write_atomic
+from qloop.system.identity import is_alive, parse_process_id
 
 STATE = "state.json"
 STATE_LOCK = "state.lock"
@@ -38,6 +39,19 @@ def read_mission(folder: Path) -> Mission:
             where=str(path),
             fix="put back what was there, or begin a new mission: qloop mission new",
         ) from exc
+
+
+def is_running(mission: Mission) -> bool:
+    """Whether its process is there."""
+    process = parse_process_id(mission.process)
+    return process is not None and is_alive(process)
+
+
+def as_it_stands(mission: Mission) -> Mission:
+    """The mission, interrupted where its state says active and its process is gone."""
+    if mission.status is not MissionStatus.ACTIVE or is_running(mission):
+        return mission
+    return mission.model_copy(update={"status": MissionStatus.INTERRUPTED})
 
 
 def write_mission(folder: Path, mission: Mission) -> None:

@@ -15,7 +15,7 @@ from rich.text import Text
 from qloop.state.journal import Journal
 from qloop.state.mission import Mission
 from qloop.state.mission_feed import read_feed
-from qloop.state.mission_store import read_mission
+from qloop.state.mission_store import as_it_stands, read_mission
 from qloop.state.phases import PhaseName, PhaseStatus
 from qloop.state.spending import Book, Spent
 from qloop.system.clock import monotonic_s
@@ -46,7 +46,7 @@ class MissionReader:
 
     def read(self) -> tuple[Mission, Spent, list[str], BoardView | None]:
         """The mission, what it has spent, its feed, and the run that is at work for it."""
-        mission = read_mission(self._folder)
+        mission = as_it_stands(read_mission(self._folder))
         events, self._offset = self._journal.read_from(self._offset)
         self._book.take(events)
         spent = self._book.spent_by(mission.run_ids)

@@ -7,6 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from qloop.state.mission import Checkpoint, Mission, MissionStatus
+from qloop.state.mission_store import as_it_stands
 from qloop.state.phases import PhaseName, PhaseStatus
 from qloop.state.spending import Spent
 from qloop.system.clock import render_duration
@@ -39,8 +40,11 @@ def show_question(one: Checkpoint) -> None:
 
 def show_status(mission: Mission, folder: Path, spent: Spent) -> None:
     """Where it stands, phase by phase, and how that was chosen."""
-    _show(draw_panel(mission, spent, (), WIDTH, None))
+    stands = as_it_stands(mission)
+    _show(draw_panel(stands, spent, (), WIDTH, None))
     console.result("")
+    if stands is not mission:
+        console.result(f"its process is gone; go on with: qloop mission resume {mission.id}")
     console.result(f"size    {mission.triage.complexity}: {'; '.join(mission.triage.reasons)}")
     console.result(f"folder  {folder}")
 
