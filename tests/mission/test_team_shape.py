@@ -12,7 +12,7 @@ from qloop.agents.words import command
 from qloop.mission.asking import reading_place
 from qloop.mission.phase_desk import PhaseDesk
 from qloop.mission.phase_order import PhaseOrder
-from qloop.mission.team_calls import WALKERS, team_calls
+from qloop.mission.team_calls import WALKERS, fresh_member, team_calls
 from qloop.mission.team_shape import Chosen, Shape, choose_shape
 from qloop.repo.checkout import find_repository
 from qloop.run.config import load_config
@@ -82,13 +82,28 @@ def test_a_session_is_gone_on_with_by_its_own_runner_only() -> None:
     assert thread.session is None
 
 
+AGENT = """
+import json, sys
+with open(sys.argv[1], "a") as out:
+    print(*sys.argv[2:], file=out)
+if "s-2" in sys.argv:
+    sys.exit(9)
+session = "s-2" if "s-1" in sys.argv else "s-1"
+answer = json.dumps({"decisions": []})
+print(json.dumps({"type": "result", "result": answer, "session_id": session}))
+"""
+"""One whose second session cannot be gone on with."""
+
+
 def desk_at(repo: Repo, team: TeamSetting | None = None) -> PhaseDesk:
-    """The desk of a planning whose agents would fail."""
+    """The desk of a planning with one agent, which tells its words in the file `calls`."""
     folder = repo.path / ".qloop/intents/1--tea"
     folder.mkdir(parents=True)
     (folder / "1--tea.md").write_text("---\nid: 1\n---\n\n## Insights\n", encoding="utf-8")
-    table = f"argv = {json.dumps([sys.executable, '-c', 'exit(9)'])}"
-    settings = f'runner = "able"\nteam = "one"\n[runners.able]\nsubagents = true\n{table}\n'
+    argv = [sys.executable, "-c", AGENT, str(repo.path / "calls"), "{resume}"]
+    table = f"argv = {json.dumps(argv)}\nresume = ['--resume', '{{session}}']\n"
+    table += 'output = "claude-stream-json"\nsubagents = true\n'
+    settings = f'runner = "able"\nteam = "one"\n[runners.able]\n{table}'
     (repo.path / "qloop.toml").write_text(settings, encoding="utf-8")
     order = PhaseOrder.model_validate(
         {
@@ -120,6 +135,23 @@ def test_what_a_person_set_is_no_decision_of_its_own(tmp_path: Path) -> None:
     assert (team.chosen.shape, asked.answer) == (Shape.NONE, None)
     assert asked.note == "no agent is asked as planner"
     assert "team:" not in (desk.folder / "1--tea.md").read_text("utf-8")
+
+
+def test_one_who_walks_goes_on_in_its_session(tmp_path: Path) -> None:
+    """One that cannot be gone on with is begun anew; a fresh member has none."""
+    repo = Repo(tmp_path / "a repo")
+    commit = repo.commit("start", {"README.md": "start\n"})
+    desk = desk_at(repo)
+    place = reading_place(desk, commit)
+    with ExitStack() as undo:
+        team = team_calls(desk, undo)
+        for role in (*WALKERS, "reviewer"):
+            question = Question(role, "thinks", "decisions", str, str)
+            member = team.member(role) if role in WALKERS else fresh_member(desk, role)
+            assert member.ask(place, question).answer == '{"decisions": []}'
+
+    calls = (repo.path / "calls").read_text("utf-8").splitlines()
+    assert calls == ["", "--resume s-1", "--resume s-2", "", ""]
 
 
 def test_the_settings_word_and_the_runners_table_count(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from qloop.mission.action_plan import tick_done
 from qloop.mission.coverage import read_criteria
 from qloop.mission.execution_end import ACCEPT, GO_ON, LOOK_AGAIN
-from qloop.mission.flow import ABANDON
+from qloop.mission.flow import ABANDON, asking
 from qloop.mission.hand_off import Member, hand_over, nothing
 from qloop.mission.held_run import find_fault
 from qloop.mission.landed_judge import RECOGNIZER, Judge, judge_landed
@@ -73,7 +73,7 @@ def _pass_gate(desk: PhaseDesk, plan: Plan, events: Sequence[Event]) -> Passed:
     wanting = None if found is None else _wanting(desk, found)
     if wanting is None:
         return None, found
-    question = f"{wanting}. How to go on?"
+    question = asking(wanting, "How to go on?")
     asked = (LOOK_AGAIN, ACCEPT, ABANDON)
     context = {"gate": WANTING, "round": _round(desk), "found": found}
     return desk.ask(WANTING, question, asked, **context), found

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from qloop.mission.asking import Judged
-from qloop.mission.flow import ABANDON
+from qloop.mission.flow import ABANDON, asking
 from qloop.mission.phase_desk import PhaseDesk
 from qloop.run.pauses import UNCHARGED, Pauses
 from qloop.run.readers import LimitReached, Reader, ReaderFailed, ServiceAway, find_readers
@@ -75,7 +75,7 @@ def is_without(desk: PhaseDesk, role: str) -> bool:
 
 def question_of(desk: PhaseDesk, erred: MemberErred) -> PhaseCheckpoint:
     """The question how to go on without what a member owes."""
-    question = f"The {erred.role} hands nothing on: {erred}. How to go on?"
+    question = asking(f"The {erred.role} hands nothing on: {erred}.", "How to go on?")
     return desk.ask(ERRED, question, WAYS_OUT, **{ERRED: erred.role})
 
 
@@ -119,4 +119,4 @@ def _pause(desk: PhaseDesk, pauses: Pauses, error: LimitReached | ServiceAway) -
 
 def _told(error: Exception) -> str:
     faults = error.faults if isinstance(error, Faults) else ()
-    return "; ".join((str(error), *faults))
+    return "\n".join((str(error), *faults))
