@@ -130,5 +130,5 @@ def test_a_question_of_several_lines_is_laid_out_in_lines() -> None:
     asked = QUESTION.model_copy(update={"question": f"How to go on?\nwhy: in vain\n{path}"})
     rows = [row.plain for row in draw_question(asked, 44)]
 
-    assert rows[:3] == ["STOP cp-3-1 PLANNING: How to go on?", "  why: in vain", f"  {path}"]
+    assert rows[:3] == ["STOP cp-3-1 PLANNING: How to go on?", "  - why: in vain", f"  - {path}"]
     assert "How to go on?\n\n- why: in vain\n" in render_checkpoints(mission(asked))

@@ -42,7 +42,7 @@ def draw_question(one: Checkpoint, width: int) -> list[Text]:
     asked, *more = [clean(line) for line in one.question.splitlines() if line.strip()] or [""]
     about = "" if asked.startswith(str(one.phase)) else f" {one.phase}"
     rows = _wrapped(f"STOP {one.id}{about}: {asked}", width, "", "bold yellow")
-    rows += [row for line in more for row in _wrapped(line, width, "  ", "yellow")]
+    rows += [row for line in more for row in _wrapped(line, width, "  - ", "yellow")]
     widest = max(len(option.id) for option in one.options)
     rows += [
         Text(f"  {option.id:<{widest}}  {clean(option.description)}") for option in one.options
@@ -72,7 +72,7 @@ def draw_panel(
 def _wrapped(words: str, width: int, indent: str, style: str) -> list[Text]:
     """Lines of *width* cells; paths and names are not taken apart where they need not be."""
     room = max(width, NAME_CELLS)
-    after = f"{indent}  "
+    after = " " * max(len(indent), 2)
     lines = textwrap.wrap(
         words, room, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False
     )
