@@ -61,6 +61,10 @@ def worker(
     The answer is the file's new content in one fenced block, or a unified diff of it; anything else
     is refused, and the file stays as it is. A change is written in one step, tested, and put back
     if a command is red. What the file held is kept in .qloop/delegates/. Exit code 1: no change.
+
+    \b
+    For example:
+      qloop delegate worker --target shop/prices.py --prompt "Round half up."
     """
     from qloop.cli.delegating import work_here
 
@@ -77,6 +81,10 @@ def qa(prompt: str, failures: int, quantum: Path | None, as_json: bool) -> int:
 
     The trace is the prompt. The first file:line of the trace is kept. Where the agent says
     nothing, an extract of the trace is printed instead. [delegate] qa_tokens sets another length.
+
+    \b
+    For example:
+      make test 2>&1 | qloop delegate qa --prompt -
     """
     from qloop.cli.delegating import compress_here
 

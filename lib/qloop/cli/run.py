@@ -186,7 +186,13 @@ def demo(folder: Path | None) -> int:
 @click.option("--force", is_flag=True, help="Replace role files there that differ.")
 @quantum_option
 def init(agents: tuple[str, ...], force: bool, quantum: Path | None) -> int:
-    """Prepare this repository: keep qloop's files out of commits, and show what comes next."""
+    """Prepare this repository: keep qloop's files out of commits, and show what comes next.
+
+    \b
+    For example:
+      qloop init
+      qloop init --agents claude
+    """
     from qloop.cli.starting import initialise
 
     if force and not agents:

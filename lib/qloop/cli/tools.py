@@ -110,6 +110,10 @@ def head_advance(before: str, after: str) -> int:
     """Check that AFTER descends from BEFORE.
 
     Silence and exit 0 where it does; else exit 1, and both commits.
+
+    \b
+    For example:
+      qloop guard head-advance 7a08268 ql/shop
     """
     from qloop.cli.cleaning import check_head_advance
 
@@ -130,6 +134,10 @@ def signal_parse(exit_code: int, form: str) -> int:
     """Read an agent's output on standard input.
 
     Prints {signal, line, why} as JSON. Of a form with structure only the final answer counts.
+
+    \b
+    For example:
+      qloop signal parse --exit-code 0 < output.log
     """
     from dataclasses import asdict
 
@@ -158,16 +166,22 @@ def signal_parse(exit_code: int, form: str) -> int:
 )
 @quantum_option
 def prompt(story_id: str, role: str, quantum: Path | None) -> int:
-    """Print what an agent would be told of a story now."""
+    """Print what an agent would be told of a story now.
+
+    \b
+    For example:
+      qloop prompt US-004
+      qloop prompt US-004 --role spec-reviewer
+    """
     from qloop.cli.prompting import show_prompt
 
     return show_prompt(story_id, role, quantum)
 
 
-@click.command("schema")
-@click.argument("name", type=click.Choice(SCHEMAS), default="quantum")
+@click.command("schema", epilog=f"NAME is one of {', '.join(SCHEMAS)}.")
+@click.argument("name", type=click.Choice(SCHEMAS), default="quantum", metavar="[NAME]")
 def schema(name: str) -> int:
-    """Print the JSON Schema of a file of qloop\'s, or of an agent\'s answer."""
+    """Print the JSON Schema of a file of qloop's, or of an agent's answer."""
     from qloop.cli.schemas import read_schema
     from qloop.ui import console
 

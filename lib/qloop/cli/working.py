@@ -25,6 +25,11 @@ def attempt(story: str, start: bool, wait_s: float | None, quantum: Path | None)
     It goes the whole way: worktree, agent, guard, gates, landing, status. `state` is running,
     settled, or lost where its run is gone. The exit code is 0 where it landed, 1 where it did
     not, 3 where it is still at work after --wait; --start alone ends with 0.
+
+    \b
+    For example:
+      qloop attempt US-004 --start
+      qloop attempt US-004 --wait 60s
     """
     from qloop.cli.attempting import attempt_here
 
@@ -49,6 +54,10 @@ def review_set(
 
     It prints the reviews as JSON. A review that failed on evidence cannot be passed by a word, and
     no word lands anything. Refused inside an implementer's process tree.
+
+    \b
+    For example:
+      qloop review set US-004 --quality failed --evidence "It reads a file twice"
     """
     from qloop.cli.attempting import review_here
 
