@@ -142,3 +142,6 @@ def test_a_budget_that_begins_anew_is_warned_and_asked_of_anew() -> None:
     assert asked is not None
     assert asked.options
     assert asked.text.startswith("$0.0019 of the mission's $0.0020 are spent")
+    guessed = find_budget_question(one, PhaseName.EXECUTION, 0.0019, 0.0001)
+    assert guessed is not None
+    assert guessed.text.startswith("~$0.0019 of")

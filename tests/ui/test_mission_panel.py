@@ -61,7 +61,7 @@ def test_a_question_stands_before_the_feed() -> None:
 
     assert rows[0] == "mission 3--tea  initialized  GUIDED  $1.50 of $10.00"
     assert any(row.startswith("STOP cp-3-1 PLANNING: 5 stories | widest wave 3.") for row in rows)
-    assert any("qloop answer cp-3-1 approve" in row for row in rows)
+    assert any("qloop answer cp-3-1 approve; then: qloop mission resume 3" in row for row in rows)
 
 
 def test_the_state_page_has_the_documents_sections_in_their_order() -> None:

@@ -6,11 +6,10 @@ Units: United States dollars.
 from dataclasses import dataclass
 
 from qloop.mission import flow
-from qloop.state.budget import render_usd
 from qloop.state.mission import Mission
 from qloop.state.phase_events import Option
 from qloop.state.phases import Autonomy, PhaseName
-from qloop.state.spending import to_micros
+from qloop.ui.amounts import render_cost
 from qloop.ui.mission_pages import CONFIRM_AT, WARN_AT
 
 GO_ON = Option(id="go-on", description="go on, up to the limit as it stands then")
@@ -35,17 +34,19 @@ class BudgetWord:
         )
 
 
-def find_budget_question(mission: Mission, phase: PhaseName, spent_usd: float) -> BudgetWord | None:
+def find_budget_question(
+    mission: Mission, phase: PhaseName, spent_usd: float, guessed_usd: float = 0.0
+) -> BudgetWord | None:
     """What is to be said before *phase* gets a coordinator; None where nothing is.
 
     A spent budget is asked about whatever the autonomy, the last tenth of one where it asks at
-    all; once for each limit.
+    all; once for each limit. *guessed_usd* is the part of *spent_usd* that no agent told of.
     """
     limit = mission.limit_usd
     if limit is None:
         return None
-    amounts = [render_usd(to_micros(usd)) for usd in (spent_usd, limit)]
-    spent = f"{amounts[0]} of the mission's {amounts[1]} are spent"
+    amount = render_cost(spent_usd, guessed_usd)
+    spent = f"{amount} of the mission's {render_cost(limit)} are spent"
     if spent_usd >= limit:
         text = f"{spent}; raise the limit (`qloop budget set USD`), then go on?"
         return BudgetWord(phase, text, (GO_ON, flow.ABANDON))

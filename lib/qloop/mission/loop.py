@@ -144,7 +144,8 @@ class MissionLoop:
             if not choice.runs:
                 self._skip(choice)
                 return True
-        asked = find_budget_question(mission, phase, self.records.spent_usd(mission))
+        spent = self.records.spent(mission)
+        asked = find_budget_question(mission, phase, spent.usd, spent.guessed_usd)
         if asked is not None:
             self.records.change(lambda m: asked.put(m, utc_now()))
             self.person.say(asked.text)

@@ -82,6 +82,11 @@ class Checkpoint(_Part):
     is_used: bool = False
     """Whether the mission has acted on the answer."""
 
+    @property
+    def mission(self) -> str:
+        """The number of the mission that asks."""
+        return self.id.removeprefix("cp-").partition("-")[0]
+
 
 class Triage(_Part):
     """How large the mission looks, and why."""

@@ -151,7 +151,8 @@ def _question_lines(one: Checkpoint) -> list[str]:
         *([""] if more else []),
         *(f"- `{option.id}`: {option.description}" for option in one.options),
         "",
-        f"Answer: `qloop answer {one.id} {one.options[0].id}`, then `qloop mission resume`",
+        f"Answer: `qloop answer {one.id} {one.options[0].id}`, "
+        f"then `qloop mission resume {one.mission}`",
         "",
     ]
 

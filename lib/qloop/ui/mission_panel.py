@@ -47,10 +47,8 @@ def draw_question(one: Checkpoint, width: int) -> list[Text]:
     rows += [
         Text(f"  {option.id:<{widest}}  {clean(option.description)}") for option in one.options
     ]
-    return [
-        *rows,
-        Text(f"  answer: qloop answer {one.id} {one.options[0].id}; then: {GO_ON}", "dim"),
-    ]
+    way = f"  answer: qloop answer {one.id} {one.options[0].id}; then: {GO_ON} {one.mission}"
+    return [*rows, Text(way, "dim")]
 
 
 def draw_panel(
