@@ -128,7 +128,7 @@ def test_agents_add_to_what_code_knows_and_a_person_approves(world: World) -> No
     check_report(read(folder, "recon/RECON_REPORT.md"))
     assert "sentence 2 stands in no point's sentences: Totals are sums of them" in corrected
     assert f"> {WISH}" in spec
-    assert "- [ ] A total is a sum of cents" in spec
+    assert "- [ ] AC-1: A total is a sum of cents" in spec
     assert "no new packages" in told
     assert "Amounts are plain numbers (shop/prices.py:1)" in told
     assert "| - test: `make test` (Makefile:1" in told
