@@ -29,7 +29,7 @@ from qloop.system.errors import BadInput
 from world import World
 
 ASIDE_DOCUMENT = "aside/1/1--export.md"
-CODE = ("brainstorming", "planner", "reviewer", "scout")
+CODE = ("brainstorming", "planner", "reviewer")
 """Roles that have no agent."""
 Made = TypeVar("Made")
 FORGED = "---\ndisposition: delivered\n---\nAll done.\n"
@@ -183,21 +183,32 @@ def test_a_member_at_fault_hands_nothing_on(folder: Path) -> None:
     assert (member.said, len(said)) == (["words"], 2)
 
 
+def spoilers(folder: Path) -> dict[str, Any]:
+    """What agents do that write into an intent's folder by its path, beside their work."""
+    forge = ["write", str(folder / "outcome.md"), FORGED]
+    plan = ["write", str(folder / "plan.md"), "# Mine\n"]
+    action = ["write", str(folder / "actions/ACTION_1.md"), "# Mine\n"]
+    spoilt = ["write", str(folder / "spec.md"), "nothing is asked\n"]
+    told = [["print", json.dumps(SPECIFICATION)]]
+    return {
+        "scout": [[plan, action]],
+        "spec-specialist": [[forge, *told], told],
+        "US-001": [[forge, spoilt, ["write", "tea.txt", "tea\n"], ["commit", "tea"]]],
+    }
+
+
 def test_whoever_writes_too_early_stops_the_team(tmp_path: Path, loaded: Loaded) -> None:
     """A planning agent, then an implementer: each is failed, asked about, and tried again."""
     world = World(tmp_path, loaded)
     made = world.qloop("intent", "new", "A file says tea.", "--json")
     folder = Path(json.loads(made.out)["folder"])
-    forge = ["write", str(folder / "outcome.md"), FORGED]
-    told = [["print", json.dumps(SPECIFICATION)]]
-    work: list[Any] = [["write", "tea.txt", "tea\n"], ["commit", "tea"]]
-    spoilt = ["write", str(folder / "spec.md"), "nothing is asked\n"]
-    script = {"spec-specialist": [[forge, *told], told], "US-001": [[forge, spoilt, *work]]}
+    world.repo.commit("code", {"tea.py": "a = 1\n"})
     world.configure("".join(f'[roles.{one}]\nrunner = "shell"\n' for one in CODE))
-    world.script.write_text(json.dumps(script), encoding="utf-8")
+    world.script.write_text(json.dumps(spoilers(folder)), encoding="utf-8")
     first = world.qloop("auto", "1")
 
     assert first.code == 3, first.err
+    assert "plan.md was written while scout was at work (plan-too-early): kept as" in first.err
     assert "outcome.md was written while spec-specialist was at work (too-early)" in first.err
     assert not (folder / "spec.md").exists()
     assert "spec-specialist-1 failed" in (folder / "savepoint.md").read_text("utf-8")
@@ -206,7 +217,7 @@ def test_whoever_writes_too_early_stops_the_team(tmp_path: Path, loaded: Loaded)
 
     assert second.code == 3, second.err
     assert "the executor hands nothing on" in second.err
-    assert (folder / "aside/2/spec.md").read_text() == "nothing is asked\n"
+    assert (folder / "aside/3/spec.md").read_text() == "nothing is asked\n"
     assert "tea.txt says tea" in (folder / "spec.md").read_text("utf-8")
     assert "executor-1 failed" in (folder / "savepoint.md").read_text("utf-8")
     assert world.qloop("answer", "cp-1-2", "retry").code == 0

@@ -14,6 +14,7 @@ from qloop.agents.answers import MalformedAnswer, parse_answer
 from qloop.agents.review import parse_place
 from qloop.agents.role_answers import ROLE_ANSWERS
 from qloop.agents.roles import load_role
+from qloop.mission.held import kept
 from qloop.mission.phase_desk import PhaseDesk
 from qloop.repo.checkout import Repository
 from qloop.repo.cited import count_lines
@@ -45,10 +46,14 @@ class Asks(Protocol):
 
 
 def judging(desk: PhaseDesk) -> Asks:
-    """Whoever judges in a phase: what keeps them from answering ends nothing."""
+    """Whoever judges in a phase: what keeps them from answering ends nothing.
+
+    What they change in the intent's folder is put back.
+    """
 
     def ask_judge(place: ReadingPlace, question: Question[Made], /) -> Judged[Made]:
-        return judge(place, question, desk.tell, desk.cancel)
+        with kept(desk.folder, question.role, desk.tell):
+            return judge(place, question, desk.tell, desk.cancel)
 
     return ask_judge
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from qloop.mission.asking import Asks, Judged
 from qloop.mission.completion import account_for
-from qloop.mission.held import hold, note, settle
+from qloop.mission.held import kept
 from qloop.mission.member_call import MemberErred
 from qloop.mission.preamble import render_preamble
 from qloop.mission.stage_gate import Write, judge_write
@@ -68,12 +68,8 @@ class Member:
 
         Raises MemberErred where its own report says blocked, or it changed what it may not.
         """
-        held = hold(self.folder, self.role)
-        try:
+        with kept(self.folder, self.role, self.tell) as strays:
             judged = self.voice(place, self._dressed(question))
-        finally:
-            strays = settle(self.folder, held)
-            note(self.folder, strays, self.tell)
         faults = [str(one) for one in strays if one.refusal is not None]
         if faults:
             raise MemberErred(self.role, "; ".join(faults))

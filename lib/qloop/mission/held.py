@@ -9,7 +9,7 @@ Errors: OSError, BadInput for an outcome that is there too early.
 import base64
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,6 +78,21 @@ class Stray:
         how = "taken away" if self.place is None else "written"
         kept = "it is back" if self.place is None else f"kept as {self.place}"
         return f"{self.name} was {how} while {self.role} was at work{rule}: {kept}"
+
+
+@contextmanager
+def kept(folder: Path, role: str, tell: Callable[[str], None]) -> Iterator[list[Stray]]:
+    """Have all the files be after the block what they were before it.
+
+    What was changed meanwhile is told, and then in the list.
+    """
+    held = hold(folder, role)
+    strays: list[Stray] = []
+    try:
+        yield strays
+    finally:
+        strays += settle(folder, held)
+        note(folder, strays, tell)
 
 
 def hold(folder: Path, role: str, names: Collection[str] = EVERYTHING) -> Held:

@@ -14,6 +14,7 @@ from qloop.mission.asking import Asks, Judged, reading_place
 from qloop.mission.context_text import mission_text
 from qloop.mission.coverage import Criterion, criteria_of_plan, find_uncovered, told_gaps
 from qloop.mission.direct_plan import ONLY_STORY, has_stories, title_of
+from qloop.mission.held import kept
 from qloop.mission.phase_desk import PhaseDesk, Result
 from qloop.mission.plan_filling import fill_plan
 from qloop.mission.specification import sentences_of
@@ -93,7 +94,8 @@ def _asking(desk: PhaseDesk) -> Asks:
         readers = find_readers(PLANNER, desk.config, desk.repository.root)
         if not readers:
             return Judged(None, "no planner is set")
-        made = ask(place, question, readers, desk.tell, desk.cancel)
+        with kept(desk.folder, PLANNER, desk.tell):
+            made = ask(place, question, readers, desk.tell, desk.cancel)
         return Judged(made, readers[0].label)
 
     return ask_planner

@@ -5,10 +5,9 @@ from typing import TypeVar
 
 from qloop.agents.role_answers import Claim, Purpose, SurveyAnswer
 from qloop.mission.asking import (
-    Judged,
     find_cited,
     form_question,
-    judge,
+    judging,
     reading_place,
     uncited,
 )
@@ -33,7 +32,7 @@ def ask_scout(desk: PhaseDesk, commit: str, facts: str) -> Result:
         SCOUT, task, values, SurveyAnswer, lambda said: keep_shown(repository, commit, said)
     )
     place = reading_place(desk, commit)
-    judged: Judged[SurveyAnswer] = judge(place, question, desk.tell, desk.cancel)
+    judged = judging(desk)(place, question)
     survey = None if judged.answer is None else judged.answer.model_dump(mode="json", by_alias=True)
     return {"survey": survey, "note": judged.note}
 
