@@ -21,24 +21,36 @@ def write(folder: Path, name: str, text: str) -> None:
     path.write_bytes((BYTE_ORDER_MARK + text).replace("\n", "\r\n").encode())
 
 
-def test_files_of_other_editors(tmp_path: Path, loaded: Loaded) -> None:
-    """Marks and line ends stay; a broken front matter and placeholders do no harm.
-
-    Nor does a ledger whose last line tells of no stage. An open box is asked about at the end.
-    """
-    world = World(tmp_path, loaded)
-    (world.path / "qloop.toml").write_text('runner = "shell"\n')
-    folder = Path(json.loads(world.qloop("intent", "new", "Tea", "--json").out)["folder"])
+def write_all(folder: Path) -> None:
+    """A broken document, a plan that lacks something, an outcome that is none, a torn ledger."""
     document = folder / f"{folder.name}.md"
     write(folder, document.name, document.read_text("utf-8").replace("id: 1", "id: ["))
     write(folder, "spec.md", SPEC)
     write(folder, "plan.md", "# Plan\n")
-    write(folder, "actions/ACTION_1.md", ACTION)
+    write(folder, "actions/ACTION_1.md", ACTION.replace("[AC-1]", "[]"))
     write(folder, "checklist.md", BOXES)
     write(folder, "outcome.md", f"{PLACEHOLDER}\nlater\n")
     ledger = folder / "savepoint.md"
     lines = f"{ledger.read_text('utf-8')}2026-01-01T00:00:00Z  Lock  takeover: b from a\n"
     ledger.write_bytes(lines.replace("\n", "\r\n").encode())
+
+
+def test_files_of_other_editors(tmp_path: Path, loaded: Loaded) -> None:
+    """Marks and line ends stay; a broken front matter and placeholders do no harm.
+
+    Nor does a ledger whose last line tells of no stage. What is asked about: a criterion that a
+    person's actions do not cover, and a box that is open at the end.
+    """
+    world = World(tmp_path, loaded)
+    (world.path / "qloop.toml").write_text('runner = "shell"\n')
+    folder = Path(json.loads(world.qloop("intent", "new", "Tea", "--json").out)["folder"])
+    write_all(folder)
+    lacking = world.qloop("auto", "1")
+
+    assert lacking.code == 3, lacking.err
+    assert "the planner hands nothing on: no story covers AC-1: It is hot" in lacking.err
+    write(folder, "actions/ACTION_1.md", ACTION)
+    assert world.qloop("answer", "cp-1-1", "retry").code == 0
     stopped = world.qloop("auto", "1")
 
     assert stopped.code == 3, stopped.err
@@ -47,10 +59,11 @@ def test_files_of_other_editors(tmp_path: Path, loaded: Loaded) -> None:
     write(folder, "expected", ticked)
     assert (folder / "checklist.md").read_bytes() == (folder / "expected").read_bytes()
     write(folder, "checklist.md", ticked.replace("- [ ]", "- [x]"))
-    assert world.qloop("answer", "cp-1-1", "go-on").code == 0
+    assert world.qloop("answer", "cp-1-2", "go-on").code == 0
     ran = world.qloop("auto", "1")
 
     assert ran.code == 0, ran.err
+    document = folder / f"{folder.name}.md"
     assert document.read_bytes().startswith(b"\xef\xbb\xbf---\r\nid: [\r\n")
     assert document.read_bytes().count(b"\n") == document.read_bytes().count(b"\r\n")
     assert "later" not in (folder / "outcome.md").read_text("utf-8")
