@@ -46,9 +46,13 @@ def intent(shelf: Shelf) -> Intent:
     """One of which a good deal is left to do."""
     made = create_intent(shelf.root, "Export", author="ada")
     mission_at_its_end(made.folder)
-    plan = {"branchName": "ql/1--export", "stories": STORIES}
+    plan = {"branchName": "ql/1--export", "testCommand": "make test", "stories": STORIES}
     (made.folder / "quantum.json").write_text(json.dumps(plan))
-    found = {"passed": True, "issues": ["minor: the header is in English (csv.py:3)"]}
+    found = {
+        "passed": True,
+        "note": "double",
+        "issues": ["minor: the header is in English (csv.py:3)"],
+    }
     step = {"about": "1", "result": found}
     (made.folder / "phases").mkdir()
     (made.folder / "phases/EXECUTION.json").write_text(
@@ -100,6 +104,10 @@ def test_what_is_left_comes_back_as_intents_for_later(
     outcome = (intent.folder / "outcome.md").read_text("utf-8")
     made = give_back(shelf, hub, print)
 
+    assert section_text(outcome, "Delivered") == "- US-001: Rows"
+    assert "the reviewer: passed (double)" in (section_text(outcome, "Verification") or "")
+    assert "`make test`: run on each tree" in (section_text(outcome, "Verification") or "")
+    assert "`git merge ql/1--export`" in (section_text(outcome, "Needs you") or "")
     assert find_follow_ups(intent.folder) == LEFT
     assert section_text(outcome, "Follow-ups") == "\n".join(f"- {one}" for one in LEFT)
     assert [one.title for one in made] == list(LEFT)
@@ -108,7 +116,7 @@ def test_what_is_left_comes_back_as_intents_for_later(
 
 @pytest.mark.parametrize("how", Disposition)
 def test_nothing_left_is_no_intent(shelf: Shelf, tmp_path: Path, how: Disposition) -> None:
-    """Said so where it was delivered; of what nobody wants any more nothing is to be done."""
+    """And said so; of what nobody wants any more nothing is to be done."""
     intent = create_intent(shelf.root, "Export", author="ada")
     if how is Disposition.ABANDONED:
         plan = {"branchName": "ql/1--export", "stories": STORIES}
@@ -116,7 +124,7 @@ def test_nothing_left_is_no_intent(shelf: Shelf, tmp_path: Path, how: Dispositio
     list(end_intent(Ending(shelf.private, intent, how)))
     told = section_text((intent.folder / "outcome.md").read_text("utf-8"), "Follow-ups")
 
-    assert told == ("None." if how is Disposition.DELIVERED else "")
+    assert told == "None."
     assert give_back(shelf, tmp_path / "hub", print) == []
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from qloop.mission.action_plan import WAITS
 from qloop.mission.completion import NONE, parse_report
-from qloop.mission.phase_desk import STEPS, read_steps
+from qloop.mission.phase_desk import STEPS, Result, read_steps
 from qloop.plan.document import load_document
-from qloop.plan.model import Status, Story
+from qloop.plan.model import Plan, Status, Story
 from qloop.plan.prd import compile_prd
 from qloop.plan.validate import check_plan
 from qloop.state.intent import encodable, one_line, parse_folder_name
@@ -47,13 +47,28 @@ def find_follow_ups(folder: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for line in map(_short, told) if line))
 
 
-def _stories(folder: Path) -> Iterator[str]:
+def find_plan(folder: Path) -> Plan | None:
+    """The plan of an intent's mission, where there is one that can be read."""
     quantum = folder / "quantum.json"
     try:
-        plan = check_plan(load_document(quantum), str(quantum))
+        return check_plan(load_document(quantum), str(quantum))
     except QloopError:
-        return
-    for one in plan.stories:
+        return None
+
+
+def find_verdicts(folder: Path) -> dict[str, Result]:
+    """What was said of all that landed, by the role that judged it."""
+    try:
+        number = read_mission(folder).phase(PhaseName.EXECUTION).rounds
+    except QloopError:
+        return {}
+    steps = read_steps(read_optional(folder / STEPS / f"{PhaseName.EXECUTION}.json") or b"", number)
+    return {name: steps[name]["result"] for name in JUDGES if name in steps}
+
+
+def _stories(folder: Path) -> Iterator[str]:
+    plan = find_plan(folder)
+    for one in () if plan is None else plan.stories:
         if one.status is not Status.PASSED:
             yield f"{one.title or one.id} ({one.id}, {why_left(one)})"
 
@@ -73,13 +88,8 @@ def why_left(story: Story) -> str:
 
 
 def _found_by_judge(folder: Path) -> Iterator[str]:
-    try:
-        number = read_mission(folder).phase(PhaseName.EXECUTION).rounds
-    except QloopError:
-        return
-    steps = read_steps(read_optional(folder / STEPS / f"{PhaseName.EXECUTION}.json") or b"", number)
-    for name in JUDGES:
-        issues = steps.get(name, {}).get("result", {}).get("issues")
+    for verdict in find_verdicts(folder).values():
+        issues = verdict.get("issues")
         yield from map(str, issues if isinstance(issues, list) else ())
 
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
-from qloop.mission.follow_ups import find_follow_ups
+from qloop.mission.outcome_text import render_outcome
 from qloop.mission.records import MissionRecords
 from qloop.state.delivery_lock import Held, look, release
-from qloop.state.intent import Intent, encodable, front_text, parse_folder_name
+from qloop.state.intent import Intent, parse_folder_name
 from qloop.state.intent_index import ENDINGS, parse_index, placed
 from qloop.state.intents import change_index, read_index
 from qloop.state.lifecycle import (
@@ -36,7 +36,6 @@ MISSION_ENDS = {
     Disposition.DELIVERED: MissionStatus.COMPLETED,
     Disposition.ABANDONED: MissionStatus.ABANDONED,
 }
-OUTCOME_SECTIONS = ("Delivered", "Verification", "Needs you", "Follow-ups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,25 +173,9 @@ def _write_outcome(ending: Ending) -> bool:
     with folder_locked(folder):
         if read_lifecycle(folder).outcome is not None:
             return False
-        write_atomic(folder / OUTCOME, render_outcome(ending).encode())
+        text = render_outcome(folder, ending.intent.id, ending.disposition, ending.note)
+        write_atomic(folder / OUTCOME, text.encode())
         return True
-
-
-def render_outcome(ending: Ending) -> str:
-    """The outcome of an intent whose makers left none."""
-    front = front_text({"disposition": ending.disposition.value, "intent": ending.intent.id})
-    summary = encodable(ending.note).strip() or f"{ending.disposition.value.capitalize()}."
-    bodies = {"Follow-ups": _follow_ups(ending)}
-    rest = "\n".join(f"## {name}\n{bodies.get(name, '')}" for name in OUTCOME_SECTIONS)
-    return f"{front}\n## Summary\n\n{summary}\n\n{rest}"
-
-
-def _follow_ups(ending: Ending) -> str:
-    """What is left to be done; of what nobody wants any more, nothing is."""
-    if ending.disposition is Disposition.ABANDONED:
-        return ""
-    told = find_follow_ups(ending.intent.folder)
-    return "\n" + ("".join(f"- {one}\n" for one in told) or "None.\n")
 
 
 def _fill_document(ending: Ending) -> bool:
