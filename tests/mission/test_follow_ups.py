@@ -48,11 +48,8 @@ def intent(shelf: Shelf) -> Intent:
     mission_at_its_end(made.folder)
     plan = {"branchName": "ql/1--export", "testCommand": "make test", "stories": STORIES}
     (made.folder / "quantum.json").write_text(json.dumps(plan))
-    found = {
-        "passed": True,
-        "note": "double",
-        "issues": ["minor: the header is in English (csv.py:3)"],
-    }
+    issue = "minor: the header is in English (csv.py:3)"
+    found = {"passed": True, "note": "reviewer: double", "issues": [issue]}
     step = {"about": "1", "result": found}
     (made.folder / "phases").mkdir()
     (made.folder / "phases/EXECUTION.json").write_text(
