@@ -157,7 +157,8 @@ def test_what_stands_there_too_early_is_named(
     capsys.readouterr()
     assert main(["intent", "check", "1", "--json"]) == 1
     found = [gap["rule"] for gap in json.loads(capsys.readouterr().out)]
-    assert found == ["plan-too-early", "checklist-too-early", "open-box"]
+    early = ["plan-too-early", "checklist-too-early", "open-box", "outcome-too-early"]
+    assert found == early
 
     text = repo.path / "text.md"
     text.write_bytes(b"- [x] [ORCHESTRATOR] look\r\n")

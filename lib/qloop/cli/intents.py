@@ -7,7 +7,7 @@ from qloop.agents.roles import role_names
 from qloop.cli.accounting import read_words
 from qloop.mission.hub import hub_folder
 from qloop.mission.intent_end import Ending, end_intent
-from qloop.mission.stage_gate import Write, find_gaps, judge_write
+from qloop.mission.stage_gate import Write, find_early_outcome, find_gaps, judge_write
 from qloop.mission.standing import read_standing
 from qloop.mission.team import check_role
 from qloop.repo.checkout import Repository, find_repository
@@ -143,6 +143,9 @@ def check_files(word: str, *, as_json: bool) -> int:
     root = _root(find_repository(Path.cwd()))
     intent = find_intent(root, word)
     gaps = list(find_gaps(lifecycle_of(intent)))
+    is_over = parse_index(read_index(root)).ending_of(intent.id) is not None
+    early = None if is_over else find_early_outcome(lifecycle_of(intent), intent.id)
+    gaps += [early] if early is not None else []
     if as_json:
         console.print_json([asdict(gap) for gap in gaps])
     for gap in () if as_json else gaps:

@@ -19,6 +19,7 @@ from qloop.mission.stage_gate import (
     Refusal,
     Write,
     deliverable_of,
+    find_early_outcome,
     judge_write,
 )
 from qloop.mission.standing import read_standing
@@ -27,7 +28,6 @@ from qloop.state.intent import parse_folder_name
 from qloop.state.lifecycle import (
     ACTIONS,
     OUTCOME,
-    Disposition,
     Lifecycle,
     action_number,
     read_lifecycle,
@@ -155,17 +155,11 @@ def check_no_outcome(folder: Path) -> None:
 
     One of a turn that was cut off is set aside by the next.
     """
-    files = read_lifecycle(folder)
-    if files.outcome is None or _read_held(folder) is not None:
-        return
     names = parse_folder_name(folder.name)
     number = folder.name if names is None else names[0]
-    how = files.disposition or Disposition.DELIVERED
-    raise BadInput(
-        f"{OUTCOME} is there before the intent's end",
-        where=str(folder),
-        fix=f"end it by that: qloop intent end {number} --disposition {how}; or take it away",
-    )
+    early = find_early_outcome(read_lifecycle(folder), number)
+    if early is not None and _read_held(folder) is None:
+        raise BadInput(early.reason, where=str(folder), fix=early.fix)
 
 
 def note(folder: Path, strays: Collection[Stray], tell: Callable[[str], None]) -> None:

@@ -102,6 +102,15 @@ def find_gaps(files: Lifecycle) -> Iterator[Refusal]:
             yield gap
 
 
+def find_early_outcome(files: Lifecycle, intent: int | str) -> Refusal | None:
+    """The rule against an outcome of an intent that is not over, and the two ways on."""
+    if files.outcome is None:
+        return None
+    end = f"qloop intent end {intent} --disposition {files.disposition or Disposition.DELIVERED}"
+    reason = f"{OUTCOME} is there before the intent's end"
+    return Refusal("outcome-too-early", reason, f"end it by that: {end}; or take it away")
+
+
 def _find_stranger(name: str, write: Write) -> Refusal | None:
     """Whether the file is another role's."""
     if write.role in (None, ENFORCER):
