@@ -15,6 +15,7 @@ from qloop.mission.held import (
     Stray,
     check_no_outcome,
     hold,
+    kept,
     set_aside_outcome,
     settle,
     settle_cut_off,
@@ -158,6 +159,18 @@ def test_an_outcome_is_for_the_end(folder: Path) -> None:
     set_aside_outcome(folder, "EXECUTION", said.append)
     assert (folder / "aside/1/outcome.md").read_text() == FORGED
     assert len(said) == 1
+
+
+def test_it_is_written_down_though_nobody_listens(folder: Path) -> None:
+    """A mission that was killed hears no more; the files are back, and the document tells it."""
+
+    def tell(text: str) -> None:
+        raise BrokenPipeError(text)
+
+    with pytest.raises(BrokenPipeError), kept(folder, "planner", tell):
+        (folder / "outcome.md").write_text(FORGED)
+    assert not (folder / "outcome.md").exists()
+    assert "outcome.md was written while planner was at work" in document(folder).read_text()
 
 
 def test_a_member_at_fault_hands_nothing_on(folder: Path) -> None:

@@ -163,12 +163,16 @@ def check_no_outcome(folder: Path) -> None:
 
 
 def note(folder: Path, strays: Collection[Stray], tell: Callable[[str], None]) -> None:
-    """Say what was put back, and write it down in the intent's document."""
+    """Write down in the intent's document what was put back, then say it.
+
+    Whoever listens may be gone by then.
+    """
     for stray in strays:
-        tell(str(stray))
         with suppress(InputMissing):
             stage = read_standing(folder).stage
             add_insight(folder, str(stray), stage=stage, author="qloop", is_autonomous=True)
+    for stray in strays:
+        tell(str(stray))
 
 
 def _read_held(folder: Path) -> Held | None:

@@ -29,10 +29,10 @@ def run_held(desk: PhaseDesk) -> Iterator[None]:
         yield
     finally:
         strays = () if held is None else settle(desk.folder, held)
-        note(desk.folder, strays, desk.tell)
         told = [str(one) for one in strays if one.refusal is not None]
         if told:
             desk.step(STEP, [asked_last(desk), *told], dict)
+        note(desk.folder, strays, desk.tell)
         put_back(desk)
 
 
